@@ -1,0 +1,51 @@
+// TrainConfig: everything that decides how one model is trained. Plain data with PyTorch's
+// meanings.
+#pragma once
+
+#include <gnas/search/trial.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gnas {
+
+enum class Optimizer : std::uint8_t { sgd, adam };
+
+struct TrainConfig {
+  Optimizer optimizer = Optimizer::adam;
+  double lr = 0.01;
+  double weight_decay = 5e-4;  // added to the gradient (L2), not decoupled
+  double momentum = 0;         // sgd only
+  int epochs = 200;
+  int patience = 0;  // stop after so many epochs without a better validation accuracy; 0 = never
+  bool row_normalize = false;  // divide each feature row by its sum
+  std::string split;           // name of a split of the data set; empty = its first
+  std::uint64_t seed = 0;
+  int threads = 1;               // inside one training; results do not depend on it
+  double time_limit_s = 0;       // 0 = none; checked once an epoch
+  bool keep_history = false;     // fill TrainResult::history
+  bool keep_best_state = false;  // fill TrainResult::best_state
+};
+
+struct EpochMetrics {
+  int epoch = 0;       // 1-based
+  double loss = 0;     // mean cross entropy of the training step
+  double train = 0;    // accuracy of the training nodes in the evaluation pass
+  double val = 0;      //
+  double test = 0;     //
+  double seconds = 0;  // since the start of training
+};
+
+struct TrainResult : SeedResult {
+  std::int64_t parameters = 0;
+  std::int64_t memory_bytes = 0;  // state and arena, known before the first epoch
+  std::vector<EpochMetrics> history;
+  std::vector<float> best_state;  // ModelState at the best validation epoch, in its block order
+};
+
+// Called after each epoch; returning false ends the training with Status::interrupted.
+using EpochCallback = std::function<bool(EpochMetrics const&)>;
+
+}  // namespace gnas

@@ -1,0 +1,372 @@
+// Trainer: full-batch training of one model on a shard, one epoch at a time, with early stopping,
+// limits, and a state that can be put away and taken up again to the bit.
+#pragma once
+
+#include <gnas/cpu/loss.hpp>
+#include <gnas/model/cpu_executor.hpp>
+#include <gnas/train/config.hpp>
+#include <gnas/train/optimizer.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gnas {
+
+// The split that a configuration names: the data set's first when it names none.
+inline Split const& find_split(Dataset const& data, std::string const& name) {
+  std::string known;
+  for (Split const& s : data.splits) {
+    if (name.empty() || s.name == name) return s;
+    known += (known.empty() ? "" : ", ") + s.name;
+  }
+  if (data.splits.empty()) {
+    throw InvalidArgument(data.name +
+                          ": no split; make one, for example random:20,30 or ratio:0.6,0.2,0.2");
+  }
+  throw InvalidArgument(data.name + ": no split named '" + name + "'; it has " + known);
+}
+
+// A split that can be trained on: no part empty, every node in range and labeled.
+inline void check_trainable(Dataset const& data, Split const& split) {
+  auto const part = [&](char const* what, std::vector<NodeId> const& nodes) {
+    expects(!nodes.empty(),
+            data.name + ": split '" + split.name + "' has no " + what +
+                " nodes; choose another split or make one, for example ratio:0.6,0.2,0.2");
+    for (NodeId i : nodes) {
+      expects(i >= 0 && i < data.num_nodes(), data.name + ": split '" + split.name +
+                                                  "' names node " + std::to_string(i) + " of " +
+                                                  std::to_string(data.num_nodes()));
+      std::int32_t const y = data.labels[static_cast<std::size_t>(i)];
+      expects(y >= 0 && y < data.num_classes, data.name + ": node " + std::to_string(i) +
+                                                  " of split '" + split.name + "' has label " +
+                                                  std::to_string(y) + ", the classes are 0.." +
+                                                  std::to_string(data.num_classes - 1));
+    }
+  };
+  part("train", split.train);
+  part("validation", split.val);
+  part("test", split.test);
+}
+
+template <class Ops, class T = float>
+class Trainer {
+ public:
+  // Compiles the model; allocates nothing of its size yet. `candidate` keys the random numbers
+  // beside the seed. Throws InvalidArgument where spec, split or configuration break a rule. The
+  // shard must outlive the trainer.
+  Trainer(Shard<T>& shard, ModelSpec spec, TrainConfig config, std::uint64_t candidate = 0)
+      : shard_(shard),
+        spec_(std::move(spec)),
+        config_(std::move(config)),
+        key_(philox_key(config_.seed, candidate)) {
+    Dataset const& data = shard.data();
+    check_config();
+    Split const& split = find_split(data, config_.split);
+    check_trainable(data, split);
+    static constexpr auto infos = Ops::infos();
+    RowSet const train_rows = RowSet::of(data.num_nodes(), split.train);
+    RowSet const eval_rows =
+        unite(RowSet::of(data.num_nodes(), split.val), RowSet::of(data.num_nodes(), split.test));
+    train_plan_ = make_plan<T>(spec_, infos, shard, train_rows, true);
+    eval_plan_ = make_plan<T>(spec_, infos, shard, eval_rows, false);
+    // Which rows of the logits count, and for what.
+    std::vector<std::uint8_t> part(static_cast<std::size_t>(data.num_nodes()), 0);
+    for (NodeId i : split.train) part[static_cast<std::size_t>(i)] = 1;
+    RowSet const& train = train_plan_.logits.rows;
+    for (NodeId k = 0; k < train.size(); ++k) {
+      auto const i = static_cast<std::size_t>(train.node(k));
+      train_labels_.push_back(part[i] == 1 ? data.labels[i] : -1);
+    }
+    train_count_ = static_cast<std::int64_t>(split.train.size());
+    for (NodeId i : split.val) part[static_cast<std::size_t>(i)] = 2;
+    for (NodeId i : split.test) part[static_cast<std::size_t>(i)] = 3;
+    RowSet const& eval = eval_plan_.logits.rows;
+    for (NodeId k = 0; k < eval.size(); ++k) {
+      auto const i = static_cast<std::size_t>(eval.node(k));
+      eval_labels_.push_back(data.labels[i]);
+      eval_part_.push_back(part[i] == 1 ? std::uint8_t{0} : part[i]);
+    }
+    val_count_ = static_cast<double>(split.val.size());
+    test_count_ = static_cast<double>(split.test.size());
+    result_.seed = config_.seed;
+    result_.parameters = train_plan_.layout.size;
+    std::int64_t const state =
+        (train_plan_.layout.size * (1 + moments_of(config_)) + train_plan_.layout.statistics + 65) *
+        static_cast<std::int64_t>(sizeof(T));
+    result_.memory_bytes = state + train_plan_.layout.size * static_cast<std::int64_t>(sizeof(T)) +
+                           std::max(train_plan_.bytes(), eval_plan_.bytes());
+  }
+
+  std::int64_t parameters() const noexcept { return result_.parameters; }
+  // State, gradients and arena: what training will allocate, beside per-thread scratch of a few
+  // rows.
+  std::int64_t memory_bytes() const noexcept { return result_.memory_bytes; }
+  ParamLayout const& layout() const noexcept { return train_plan_.layout; }
+  ModelSpec const& spec() const noexcept { return spec_; }
+  TrainConfig const& config() const noexcept { return config_; }
+  ModelState<T>& state() {
+    start();
+    return *state_;
+  }
+
+  // One training step and one evaluation. Returns what was measured; result() has the standing.
+  EpochMetrics epoch() {
+    start();
+    auto const begin = Clock::now();
+    EpochMetrics m;
+    m.epoch = ++epoch_;
+    executor_->forward(train_plan_, *state_, key_, static_cast<std::uint32_t>(epoch_));
+    LossSums const loss = cross_entropy<T>(*pool_, executor_->logits(train_plan_), train_labels_,
+                                           train_count_, executor_->logits_grad(train_plan_));
+    m.loss = loss.loss;
+    m.train = static_cast<double>(loss.correct) / static_cast<double>(train_count_);
+    if (std::isfinite(loss.loss)) {
+      executor_->backward(grads_);
+      optimizer_step<T>(*pool_, config_, train_plan_.layout, *state_, grads_);
+      evaluate(m);
+    }
+    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    m.seconds = seconds_;
+    record(m);
+    return m;
+  }
+
+  // True when another epoch() is due.
+  bool unfinished() const {
+    return status_ == Status::completed && !stopped_ && epoch_ < config_.epochs;
+  }
+
+  // Epochs until the end, a limit, or `callback` returns false.
+  TrainResult run(EpochCallback const& callback = {}) {
+    while (unfinished()) {
+      EpochMetrics const m = epoch();
+      if (callback && !callback(m) && unfinished()) {
+        status_ = Status::interrupted;
+        reason_ = "stopped after epoch " + std::to_string(epoch_) + " of " +
+                  std::to_string(config_.epochs);
+      }
+    }
+    return result();
+  }
+
+  TrainResult result() const {
+    TrainResult r = result_;
+    r.status = status_;
+    r.reason = reason_;
+    r.epochs = epoch_;
+    r.seconds = seconds_;
+    return r;
+  }
+
+  // Predicted class of every node with the current weights, in evaluation mode.
+  std::vector<std::int32_t> predict() {
+    MatrixView<T> const x = all_logits();
+    std::vector<std::int32_t> out;
+    for (std::int64_t r = 0; r < x.rows; ++r) {
+      out.push_back(
+          static_cast<std::int32_t>(std::max_element(x.row(r), x.row(r) + x.cols) - x.row(r)));
+    }
+    return out;
+  }
+  // Logits of every node in evaluation mode; valid until the next call.
+  MatrixView<T> all_logits() {
+    start();
+    static constexpr auto infos = Ops::infos();
+    all_plan_.emplace(make_plan<T>(spec_, infos, shard_, RowSet::all(shard_.num_nodes()), false));
+    executor_->prepare(*all_plan_);
+    executor_->forward(*all_plan_, *state_, key_, 0);
+    return executor_->logits(*all_plan_);
+  }
+
+  // Loss of the training nodes and gradients of all parameters at the current weights, without a
+  // step.
+  double loss_and_gradients(std::uint32_t epoch, std::span<T> grads) {
+    start();
+    executor_->forward(train_plan_, *state_, key_, epoch);
+    LossSums const loss = cross_entropy<T>(*pool_, executor_->logits(train_plan_), train_labels_,
+                                           train_count_, executor_->logits_grad(train_plan_));
+    executor_->backward(grads);
+    return loss.loss;
+  }
+
+  // Validation and test accuracy of the current weights.
+  std::pair<double, double> accuracy() {
+    start();
+    EpochMetrics m;
+    evaluate(m);
+    return {m.val, m.test};
+  }
+
+  // Everything that the rest of the training depends on. A trainer made with the same arguments and
+  // restored from it continues to the bit (seconds aside). restore() throws InvalidArgument when
+  // the bytes belong to another model.
+  std::vector<std::byte> checkpoint() {
+    start();
+    Writer w;
+    w.put(kMagic);
+    w.put(static_cast<std::int64_t>(sizeof(T)));
+    w.put(static_cast<std::int64_t>(state_->block().size()));
+    w.put(static_cast<std::int64_t>(epoch_));
+    w.put(static_cast<std::int64_t>(status_ == Status::interrupted ? Status::completed : status_));
+    w.put(static_cast<std::int64_t>(stopped_));
+    w.put(seconds_);
+    w.put(result_.val);
+    w.put(result_.test);
+    w.put(static_cast<std::int64_t>(result_.best_epoch));
+    w.put(static_cast<std::int64_t>(result_.history.size()));
+    w.put(static_cast<std::int64_t>(result_.best_state.size()));
+    w.array(state_->block());
+    w.array(std::span<EpochMetrics const>(result_.history));
+    w.array(std::span<float const>(result_.best_state));
+    return std::move(w.bytes);
+  }
+  void restore(std::span<std::byte const> bytes) {
+    start();
+    Reader r{bytes};
+    bool const mine = r.get<std::int64_t>() == kMagic &&
+                      r.get<std::int64_t>() == static_cast<std::int64_t>(sizeof(T)) &&
+                      r.get<std::int64_t>() == static_cast<std::int64_t>(state_->block().size());
+    expects(mine,
+            "checkpoint: made by another model, optimizer or version; delete it to train from the "
+            "start");
+    epoch_ = static_cast<int>(r.get<std::int64_t>());
+    status_ = static_cast<Status>(r.get<std::int64_t>());
+    stopped_ = r.get<std::int64_t>() != 0;
+    seconds_ = r.get<double>();
+    result_.val = r.get<double>();
+    result_.test = r.get<double>();
+    result_.best_epoch = static_cast<int>(r.get<std::int64_t>());
+    auto const history = static_cast<std::size_t>(r.get<std::int64_t>());
+    auto const best = static_cast<std::size_t>(r.get<std::int64_t>());
+    expects(history <= bytes.size() && best <= bytes.size(),
+            "checkpoint: damaged; delete it to train from the start");
+    r.array(state_->block());
+    result_.history.resize(history);
+    r.array(std::span<EpochMetrics>(result_.history));
+    result_.best_state.resize(best);
+    r.array(std::span<float>(result_.best_state));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::int64_t kMagic = 0x31747061'73616e67;
+
+  struct Writer {
+    std::vector<std::byte> bytes;
+    template <class U>
+    void put(U x) {
+      array(std::span<U const>(&x, 1));
+    }
+    template <class Span>
+    void array(Span s) {
+      auto const b = std::as_bytes(std::span(s));
+      bytes.insert(bytes.end(), b.begin(), b.end());
+    }
+  };
+  struct Reader {
+    std::span<std::byte const> bytes;
+    template <class U>
+    U get() {
+      U x{};
+      array(std::span<U>(&x, 1));
+      return x;
+    }
+    template <class Span>
+    void array(Span s) {
+      auto const to = std::as_writable_bytes(std::span(s));
+      expects(to.size() <= bytes.size(),
+              "checkpoint: cut short; delete it to train from the start");
+      std::copy_n(bytes.begin(), to.size(), to.begin());
+      bytes = bytes.subspan(to.size());
+    }
+  };
+
+  void check_config() const {
+    auto const number = [](char const* name, double x, double low, bool positive) {
+      expects(std::isfinite(x) && (positive ? x > low : x >= low),
+              std::string("training: ") + name + " is " + std::to_string(x) + ", it must be " +
+                  (positive ? "above " : "at least ") + std::to_string(low));
+    };
+    number("lr", config_.lr, 0, true);
+    number("weight_decay", config_.weight_decay, 0, false);
+    number("momentum", config_.momentum, 0, false);
+    expects(config_.epochs > 0,
+            "training: epochs is " + std::to_string(config_.epochs) + ", it must be at least 1");
+    expects(config_.patience >= 0, "training: patience is " + std::to_string(config_.patience) +
+                                       ", it must be at least 0 (0 = never stop early)");
+    expects(config_.threads > 0,
+            "training: threads is " + std::to_string(config_.threads) + ", it must be at least 1");
+  }
+
+  void start() {
+    if (state_) return;
+    static constexpr auto infos = Ops::infos();
+    pool_.emplace(config_.threads);
+    executor_.emplace(shard_, *pool_);
+    executor_->prepare(train_plan_);
+    executor_->prepare(eval_plan_);
+    state_.emplace(train_plan_.layout, moments_of(config_));
+    grads_.assign(static_cast<std::size_t>(train_plan_.layout.size), T{0});
+    initialize<T>(*state_, train_plan_.layout, spec_, infos, key_);
+  }
+
+  void evaluate(EpochMetrics& m) {
+    executor_->forward(eval_plan_, *state_, key_, 0);
+    auto const correct = count_correct<T>(executor_->logits(eval_plan_), eval_labels_, eval_part_);
+    m.val = static_cast<double>(correct[2]) / val_count_;
+    m.test = static_cast<double>(correct[3]) / test_count_;
+  }
+
+  void record(EpochMetrics const& m) {
+    if (!std::isfinite(m.loss)) {
+      status_ = Status::diverged;
+      reason_ = "the loss of epoch " + std::to_string(m.epoch) + " is " + std::to_string(m.loss);
+      return;
+    }
+    if (config_.keep_history) result_.history.push_back(m);
+    // The first epoch that reaches the best validation accuracy is the one that counts.
+    if (result_.best_epoch == 0 || m.val > result_.val) {
+      result_.val = m.val;
+      result_.test = m.test;
+      result_.best_epoch = m.epoch;
+      if (config_.keep_best_state) {
+        auto const block = state_->block();
+        result_.best_state.assign(block.begin(), block.end());
+      }
+    }
+    if (config_.patience > 0 && m.epoch - result_.best_epoch >= config_.patience) stopped_ = true;
+    if (config_.time_limit_s > 0 && seconds_ >= config_.time_limit_s && unfinished()) {
+      status_ = Status::timed_out;
+      reason_ = "its time limit was reached after epoch " + std::to_string(m.epoch);
+    }
+  }
+
+  Shard<T>& shard_;
+  ModelSpec spec_;
+  TrainConfig config_;
+  PhiloxKey key_;
+  Plan<T> train_plan_, eval_plan_;
+  std::optional<Plan<T>> all_plan_;
+  std::vector<std::int32_t> train_labels_, eval_labels_;
+  std::vector<std::uint8_t> eval_part_;
+  std::int64_t train_count_ = 0;
+  double val_count_ = 0, test_count_ = 0;
+  std::optional<Pool> pool_;
+  std::optional<CpuExecutor<Ops, T>> executor_;
+  std::optional<ModelState<T>> state_;
+  std::vector<T> grads_;
+  int epoch_ = 0;
+  bool stopped_ = false;
+  double seconds_ = 0;
+  Status status_ = Status::completed;
+  std::string reason_;
+  TrainResult result_;
+};
+
+}  // namespace gnas
