@@ -41,10 +41,12 @@ class ArenaMemory {
   std::int64_t size_ = 0;
 };
 
-template <class Ops, class T>
+// The functions of the operators come as a table, so there is one executor whatever the space.
+template <class T>
 class CpuExecutor {
  public:
-  CpuExecutor(Shard<T>& shard, Pool& pool) : shard_(shard), pool_(pool) {
+  CpuExecutor(Shard<T>& shard, Pool& pool, std::span<OperatorFunctions<T> const> table)
+      : shard_(shard), pool_(pool), table_(table) {
     scratch_.resize(static_cast<std::size_t>(pool.threads()));
   }
 
@@ -494,7 +496,7 @@ class CpuExecutor {
   static T const* or_null(std::vector<T> const& v) { return v.empty() ? nullptr : v.data(); }
 
   OperatorFunctions<T> const& functions(S const& s) const {
-    return host_table<Ops, T>[static_cast<std::size_t>(s.op_index)];
+    return table_[static_cast<std::size_t>(s.op_index)];
   }
   // Factor of a finished row and of an edge's source, without scores.
   static T const* row_factor(S const& s) {
@@ -1000,6 +1002,7 @@ class CpuExecutor {
 
   Shard<T>& shard_;
   Pool& pool_;
+  std::span<OperatorFunctions<T> const> table_;
   ArenaMemory arena_;
   Plan<T> const* plan_ = nullptr;
   ModelState<T>* state_ = nullptr;

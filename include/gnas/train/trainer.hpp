@@ -54,27 +54,38 @@ inline void check_trainable(Dataset const& data, Split const& split) {
   part("test", split.test);
 }
 
-template <class Ops, class T = float>
-class Trainer {
+// The operators that a trainer may meet, as data: an OperatorList at run time.
+template <class T>
+struct OperatorTable {
+  std::span<OperatorInfo const> infos;
+  std::span<OperatorFunctions<T> const> functions;
+};
+
+template <class Ops, class T>
+OperatorTable<T> operator_table() {
+  static constexpr auto infos = Ops::infos();
+  return {infos, host_table<Ops, T>};
+}
+
+template <class T>
+class BasicTrainer {
  public:
-  // Compiles the model; allocates nothing of its size yet. `candidate` keys the random numbers
-  // beside the seed. Throws InvalidArgument where spec, split or configuration break a rule. The
-  // shard must outlive the trainer.
-  Trainer(Shard<T>& shard, ModelSpec spec, TrainConfig config, std::uint64_t candidate = 0)
-      : shard_(shard),
-        spec_(std::move(spec)),
+  // Compiles the model; allocates nothing of its size yet. `candidate` keys the random numbers beside the seed.
+  // Throws InvalidArgument where spec, split or configuration break a rule. The shard must outlive the trainer.
+  BasicTrainer(OperatorTable<T> ops, Shard<T>& shard, ModelSpec spec, TrainConfig config,
+               std::uint64_t candidate = 0)
+      : ops_(ops), shard_(shard), spec_(std::move(spec)),
         config_(std::move(config)),
         key_(philox_key(config_.seed, candidate)) {
     Dataset const& data = shard.data();
     check_config();
     Split const& split = find_split(data, config_.split);
     check_trainable(data, split);
-    static constexpr auto infos = Ops::infos();
     RowSet const train_rows = RowSet::of(data.num_nodes(), split.train);
     RowSet const eval_rows =
         unite(RowSet::of(data.num_nodes(), split.val), RowSet::of(data.num_nodes(), split.test));
-    train_plan_ = make_plan<T>(spec_, infos, shard, train_rows, true);
-    eval_plan_ = make_plan<T>(spec_, infos, shard, eval_rows, false);
+    train_plan_ = make_plan<T>(spec_, ops_.infos, shard, train_rows, true);
+    eval_plan_ = make_plan<T>(spec_, ops_.infos, shard, eval_rows, false);
     // Which rows of the logits count, and for what.
     std::vector<std::uint8_t> part(static_cast<std::size_t>(data.num_nodes()), 0);
     for (NodeId i : split.train) part[static_cast<std::size_t>(i)] = 1;
@@ -177,8 +188,7 @@ class Trainer {
   // Logits of every node in evaluation mode; valid until the next call.
   MatrixView<T> all_logits() {
     start();
-    static constexpr auto infos = Ops::infos();
-    all_plan_.emplace(make_plan<T>(spec_, infos, shard_, RowSet::all(shard_.num_nodes()), false));
+    all_plan_.emplace(make_plan<T>(spec_, ops_.infos, shard_, RowSet::all(shard_.num_nodes()), false));
     executor_->prepare(*all_plan_);
     executor_->forward(*all_plan_, *state_, key_, 0);
     return executor_->logits(*all_plan_);
@@ -306,14 +316,13 @@ class Trainer {
 
   void start() {
     if (state_) return;
-    static constexpr auto infos = Ops::infos();
     pool_.emplace(config_.threads);
-    executor_.emplace(shard_, *pool_);
+    executor_.emplace(shard_, *pool_, ops_.functions);
     executor_->prepare(train_plan_);
     executor_->prepare(eval_plan_);
     state_.emplace(train_plan_.layout, moments_of(config_));
     grads_.assign(static_cast<std::size_t>(train_plan_.layout.size), T{0});
-    initialize<T>(*state_, train_plan_.layout, spec_, infos, key_);
+    initialize<T>(*state_, train_plan_.layout, spec_, ops_.infos, key_);
   }
 
   void evaluate(EpochMetrics& m) {
@@ -347,6 +356,7 @@ class Trainer {
     }
   }
 
+  OperatorTable<T> ops_;
   Shard<T>& shard_;
   ModelSpec spec_;
   TrainConfig config_;
@@ -358,7 +368,7 @@ class Trainer {
   std::int64_t train_count_ = 0;
   double val_count_ = 0, test_count_ = 0;
   std::optional<Pool> pool_;
-  std::optional<CpuExecutor<Ops, T>> executor_;
+  std::optional<CpuExecutor<T>> executor_;
   std::optional<ModelState<T>> state_;
   std::vector<T> grads_;
   int epoch_ = 0;
@@ -367,6 +377,14 @@ class Trainer {
   Status status_ = Status::completed;
   std::string reason_;
   TrainResult result_;
+};
+
+// A trainer over the operators of `Ops`; all lists share one implementation.
+template <class Ops, class T = float>
+class Trainer : public BasicTrainer<T> {
+ public:
+  Trainer(Shard<T>& shard, ModelSpec spec, TrainConfig config, std::uint64_t candidate = 0)
+      : BasicTrainer<T>(operator_table<Ops, T>(), shard, std::move(spec), std::move(config), candidate) {}
 };
 
 }  // namespace gnas
