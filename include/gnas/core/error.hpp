@@ -1,7 +1,6 @@
 // The exceptions of the library and the one run-time check.
 #pragma once
 
-#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -45,11 +44,11 @@ inline void expects(bool condition, std::string_view message) {
 }
 
 // For rules that only a defect of this library can break: the text names the place.
-inline void ensures(bool condition, std::string_view message,
-                    std::source_location where = std::source_location::current()) {
+inline void ensures(bool condition, std::string_view message, char const* file = __builtin_FILE(),
+                    int line = __builtin_LINE()) {
   if (!condition) {
-    throw Error(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " +
-                std::string(message) + " (a defect of gnas; please report it)");
+    throw Error(std::string(file) + ":" + std::to_string(line) + ": " + std::string(message) +
+                " (a defect of gnas; please report it)");
   }
 }
 

@@ -185,7 +185,7 @@ class CpuExecutor {
   // ------------------------------------------------------------------------------
 
   // y (+)= x w, w (x.cols, y.cols) without padding.
-  void multiply(Tensor const& x, T* w, M y, bool add) {
+  void multiply(PlanTensor const& x, T* w, M y, bool add) {
     int first = 0;
     for (Segment const& g : x.segments) {
       M const part = weight_matrix(w + std::int64_t{first} * y.cols, g.cols, y.cols);
@@ -210,7 +210,7 @@ class CpuExecutor {
   }
 
   // dw = x^T dy, and dx (+)= dy w^T where wanted. add[k]: whether segment k's gradient is added to.
-  void multiply_gradient(Tensor const& x, T* w, T* dw, M dy, char const* add) {
+  void multiply_gradient(PlanTensor const& x, T* w, T* dw, M dy, char const* add) {
     int first = 0;
     std::size_t k = 0;
     for (Segment const& g : x.segments) {
@@ -566,7 +566,7 @@ class CpuExecutor {
 
   void forward_message(S const& s) {
     int const H = s.heads, D = s.width, F = H * D;
-    Tensor const& x = s.in[0];
+    PlanTensor const& x = s.in[0];
     std::int64_t const R = s.rows.size(), N = x.rows.size();
     T* const w = weights(s.layer, Role::weight);
     T const* const bias = weights(s.layer, Role::bias);
@@ -719,7 +719,7 @@ class CpuExecutor {
 
   void backward_message(S const& s) {
     int const H = s.heads, D = s.width, F = H * D;
-    Tensor const& x = s.in[0];
+    PlanTensor const& x = s.in[0];
     std::int64_t const R = s.rows.size(), N = x.rows.size();
     T* const w = weights(s.layer, Role::weight);
     T* const dw = grad(s.layer, Role::weight);

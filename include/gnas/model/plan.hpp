@@ -26,7 +26,7 @@ struct Segment {
 };
 
 // A layer's output. A concatenation is its inputs' segments side by side: nothing is copied.
-struct Tensor {
+struct PlanTensor {
   std::vector<Segment> segments;
   RowSet rows;
   int cols = 0;
@@ -38,7 +38,7 @@ template <class T>
 struct Step {
   StepKind kind = StepKind::transform;
   int layer = 0;
-  std::vector<Tensor>
+  std::vector<PlanTensor>
       in;  // message: sources, and targets where there is a root weight; add: several; else one
   std::vector<char> add;     // (segments of all inputs, in order): gradient is added, not assigned
   Segment out;               // what the step computes
@@ -77,7 +77,7 @@ template <class T>
 struct Plan {
   ParamLayout layout;
   std::vector<Step<T>> steps;
-  Tensor logits;
+  PlanTensor logits;
   int logits_grad = -1;
   ArenaLayout arena;
   bool training = false;
@@ -121,7 +121,7 @@ class PlanBuilder {
 
   LayerSpec const& layer(int l) const { return spec_.layers[static_cast<std::size_t>(l)]; }
   int width(int l) const { return plan_.layout.widths[static_cast<std::size_t>(l)]; }
-  Tensor& tensor(int l) { return tensors_[static_cast<std::size_t>(l)]; }
+  PlanTensor& tensor(int l) { return tensors_[static_cast<std::size_t>(l)]; }
 
   // How many live layers read each layer, and which rows of it they need.
   void need_rows(RowSet const& rows) {
@@ -159,8 +159,8 @@ class PlanBuilder {
   }
 
   // The tensor of layer l with exactly these rows; dense segments of other row sets are gathered.
-  Tensor at_rows(int l, RowSet const& rows) {
-    Tensor t = tensor(l);
+  PlanTensor at_rows(int l, RowSet const& rows) {
+    PlanTensor t = tensor(l);
     if (t.rows == rows) return t;
     for (Segment& s : t.segments) {
       if (s.sparse) continue;
@@ -221,9 +221,9 @@ class PlanBuilder {
         emit_pointwise(l, rows);
         break;
       case LayerKind::concat: {
-        Tensor out{{}, rows, width(l)};
+        PlanTensor out{{}, rows, width(l)};
         for (int i : s.inputs) {
-          Tensor const t = at_rows(i, rows);
+          PlanTensor const t = at_rows(i, rows);
           out.segments.insert(out.segments.end(), t.segments.begin(), t.segments.end());
         }
         tensor(l) = std::move(out);
@@ -286,12 +286,12 @@ class PlanBuilder {
       }
     }
     bool const all = bn >= 0 && training_;
-    Tensor const in = all ? at_rows(input, RowSet::all(rows.total)) : at_rows(input, rows);
+    PlanTensor const in = all ? at_rows(input, RowSet::all(rows.total)) : at_rows(input, rows);
     if (bn < 0 && drop < 0 && act == Activation::identity) {
       tensor(l) = in;  // dropout in evaluation
       return;
     }
-    Tensor out{{}, rows, in.cols};
+    PlanTensor out{{}, rows, in.cols};
     int col = 0;
     for (Segment const& s : in.segments) {
       S step;
@@ -365,7 +365,7 @@ class PlanBuilder {
     step.graph = shard_.variant(step.op.loops, rows, sources);
     step.in.push_back(at_rows(s.inputs[0], sources));
     if (step.op.root) step.in.push_back(at_rows(s.inputs[0], rows));
-    Tensor const& x = step.in[0];
+    PlanTensor const& x = step.in[0];
     OperatorInfo const& op = step.op;
     int const H = s.heads, F = H * s.out;
     std::int64_t const R = rows.size(), N = sources.size(), E = step.graph->csr.num_edges();
@@ -435,7 +435,7 @@ class PlanBuilder {
     for (int k = 0; k < n; ++k) {
       S& s = plan_.steps[static_cast<std::size_t>(k)];
       int const back = last(k);
-      for (Tensor const& t : s.in) {
+      for (PlanTensor const& t : s.in) {
         for (Segment const& g : t.segments) {
           touch(g.buffer, k);
           touch(g.buffer, back);
@@ -469,7 +469,7 @@ class PlanBuilder {
     std::vector<char> written(plan_.arena.size(), 0);
     for (int k = n - 1; k >= 0; --k) {
       S& s = plan_.steps[static_cast<std::size_t>(k)];
-      for (Tensor const& t : s.in) {
+      for (PlanTensor const& t : s.in) {
         for (Segment const& g : t.segments) {
           s.add.push_back(g.grad >= 0 ? written[static_cast<std::size_t>(g.grad)] : 0);
           if (g.grad >= 0) written[static_cast<std::size_t>(g.grad)] = 1;
@@ -485,7 +485,7 @@ class PlanBuilder {
   Plan<T> plan_;
   std::vector<int> live_;
   std::vector<RowSet> need_;
-  std::vector<Tensor> tensors_;
+  std::vector<PlanTensor> tensors_;
   struct Taken {
     int buffer;
     RowSet rows;

@@ -28,6 +28,8 @@ class Journal {
   virtual Claim claim(Trial const& /*proposal*/) { return Claim::mine; }
   // Durable on return.
   virtual void finish(Trial const& /*trial*/) {}
+  // Called now and then while a proposal is worked on.
+  virtual void alive(std::int64_t /*number*/) {}
   // The claim is given up; what was saved of the trial stays.
   virtual void release(std::int64_t /*number*/) {}
   virtual std::vector<SeedResult> seeds(std::int64_t /*number*/) { return {}; }

@@ -1,11 +1,10 @@
 // Searcher: a space, a strategy and a back end, composed into a search.
 #pragma once
 
-#include <gnas/model/count.hpp>
+#include <gnas/report/table.hpp>
 #include <gnas/search/concept.hpp>
 #include <gnas/search/journal.hpp>
 #include <gnas/search/regularized_evolution.hpp>
-#include <gnas/search/table.hpp>
 #include <gnas/space/nas_bench_graph.hpp>
 #include <gnas/train/trainer.hpp>
 
@@ -30,13 +29,24 @@ namespace gnas {
 struct BackendTag {};
 
 namespace backend {
+
 // Trains on the host.
 struct Cpu {
   using policy_kind = BackendTag;
   static constexpr std::string_view name = "cpu";
-  template <class Ops>
-  using Trainer = gnas::Trainer<Ops, float>;
+  using Trainer = BasicTrainer<float>;
+
+  // The operators of a space as this back end runs them. A space that is put together at run time brings its table.
+  template <class Space>
+  static OperatorTable<float> table(Space const& space) {
+    if constexpr (requires { space.operator_table(); }) {
+      return space.operator_table();
+    } else {
+      return operator_table<typename Space::operators, float>();
+    }
+  }
 };
+
 }  // namespace backend
 
 struct SearchConfig {
@@ -68,16 +78,15 @@ struct SearchResult {
   std::int64_t best_number = -1;    // whose best_state it is
   std::uint64_t best_seed = 0;
 
-  // The trial of rank 1, or null when none completed.
+  // The trial of rank 1, or null when none has a result.
   Trial const* best() const {
-    Trial const* b = nullptr;
-    for (Trial const& t : trials) {
-      if (!is_ranked(t)) continue;
-      if (!b || t.val > b->val || (t.val == b->val && t.parameters < b->parameters)) b = &t;
-    }
-    return b;
+    Ranking const r = rank_trials(trials);
+    return r.ranked.empty() ? nullptr : &trials[r.ranked.front()];
   }
-  void print_table(std::ostream& out, int top = 0) const { gnas::print_table(out, trials, top); }
+  // top: the best so many (0 = all).
+  void print_table(std::ostream& out, int top = 0) const {
+    gnas::print_table(out, trials, static_cast<std::size_t>(std::max(top, 0)));
+  }
 };
 
 namespace detail {
@@ -116,8 +125,6 @@ class BasicSearcher {
   static_assert(check_search_strategy<Strategy>());
 
  public:
-  using Operators = typename Space::operators;
-
   Space space;        // settings may be changed before run()
   Strategy strategy;  //
 
@@ -145,11 +152,11 @@ class BasicSearcher {
    public:
     Run(BasicSearcher const& searcher, Dataset const& data, SearchConfig const& config)
         : space_(searcher.space), strategy_(searcher.strategy), data_(data), config_(config),
-          journal_(config.journal ? *config.journal : none_), shard_(data, config.train.row_normalize) {
+          journal_(config.journal ? *config.journal : none_), ops_(Backend::table(space_)), shard_(data, config.train.row_normalize) {
       expects(config.trials > 0 || !config.codes.empty(), "search: trials is " + std::to_string(config.trials) + ", it must be at least 1");
       expects(config.seeds > 0, "search: seeds is " + std::to_string(config.seeds) + ", it must be at least 1");
       expects(config.in_flight > 0, "search: in_flight is " + std::to_string(config.in_flight) + ", it must be at least 1");
-      check_trainable(data, find_split(data, config.train.split));
+      trainable(data, find_split(data, config.train.split));
       strategy_.begin(search::make_space_view(space_), config.seed);
     }
 
@@ -253,7 +260,7 @@ class BasicSearcher {
       } else {
         try {
           slot.spec = space_.decode(slot.trial.code, data_.features.cols, data_.num_classes);
-          slot.trial.parameters = count_parameters<Operators>(slot.spec);
+          slot.trial.parameters = param_layout(slot.spec, ops_.infos).size;
           if (config_.max_parameters > 0 && slot.trial.parameters > config_.max_parameters) {
             refuse(slot, Status::too_large, std::to_string(slot.trial.parameters) + " parameters, the limit is " + std::to_string(config_.max_parameters));
           }
@@ -261,6 +268,7 @@ class BasicSearcher {
           refuse(slot, Status::failed, e.what());
         }
         good = slot.state == Slot::waiting;
+        if (!good) journal_.finish(slot.trial);
         good ? ++good_ : ++refused_;
       }
       slots_.emplace(asked_++, std::move(slot));
@@ -361,7 +369,7 @@ class BasicSearcher {
         journal_.release(trial.number);
         return true;
       }
-      summarize(trial);
+      conclude(trial);
       journal_.finish(trial);
       std::lock_guard lock(mutex_);
       ++result_.trained;
@@ -378,14 +386,15 @@ class BasicSearcher {
       return true;
     }
 
-    // Mean over seeds; the first seed that did not complete gives the status.
-    static void summarize(Trial& trial) {
-      trial.val = over_seeds(trial, &SeedResult::val).mean;
-      trial.test = over_seeds(trial, &SeedResult::test).mean;
-      for (SeedResult const& s : trial.seeds) {
-        if (s.status == Status::completed) continue;
-        trial.status = s.status;
-        trial.reason = s.reason;
+    // Means over the seeds that have a result; the first seed that did not complete gives the status.
+    static void conclude(Trial& trial) {
+      TrialSummary const s = summarize(trial);
+      trial.val = s.val.mean;
+      trial.test = s.test.mean;
+      for (SeedResult const& r : trial.seeds) {
+        if (r.status == Status::completed) continue;
+        trial.status = r.status;
+        trial.reason = r.reason;
         return;
       }
     }
@@ -397,7 +406,7 @@ class BasicSearcher {
       TrainResult failed;
       failed.seed = seed;
       try {
-        typename Backend::template Trainer<Operators> trainer(shard_, slot.spec, c, std::hash<ArchCode>{}(slot.trial.code));
+        typename Backend::Trainer trainer(ops_, shard_, slot.spec, c, std::hash<ArchCode>{}(slot.trial.code));
         failed.memory_bytes = trainer.memory_bytes();
         if (config_.max_memory_bytes > 0 && trainer.memory_bytes() > config_.max_memory_bytes) {
           failed.status = Status::too_large;
@@ -409,7 +418,7 @@ class BasicSearcher {
           std::vector<std::byte> const bytes = journal_.checkpoint(slot.trial.number, seed);
           if (!bytes.empty()) trainer.restore(bytes);
         }
-        auto saved = Clock::now();
+        auto saved = Clock::now(), shown = saved;
         double interval = config_.checkpoint_s;
         bool late = false;
         TrainResult r = trainer.run([&](EpochMetrics const& m) {
@@ -417,6 +426,10 @@ class BasicSearcher {
           late = expired();
           if (late || stopping()) return false;
           auto const now = Clock::now();
+          if (now - shown >= std::chrono::seconds(10)) {
+            journal_.alive(slot.trial.number);
+            shown = now;
+          }
           if (saving && std::chrono::duration<double>(now - saved).count() >= interval) {
             journal_.save_checkpoint(slot.trial.number, seed, trainer.checkpoint());
             saved = Clock::now();
@@ -450,6 +463,7 @@ class BasicSearcher {
     SearchConfig const& config_;
     search::Journal none_;
     search::Journal& journal_;
+    OperatorTable<float> ops_;
     Shard<float> shard_;
     std::optional<Clock::time_point> deadline_;
 

@@ -32,26 +32,26 @@ inline Split const& find_split(Dataset const& data, std::string const& name) {
   throw InvalidArgument(data.name + ": no split named '" + name + "'; it has " + known);
 }
 
-// A split that can be trained on: no part empty, every node in range and labeled.
-inline void check_trainable(Dataset const& data, Split const& split) {
-  auto const part = [&](char const* what, std::vector<NodeId> const& nodes) {
-    expects(!nodes.empty(),
-            data.name + ": split '" + split.name + "' has no " + what +
-                " nodes; choose another split or make one, for example ratio:0.6,0.2,0.2");
+// The split as a training uses it: nodes without a label left out. Throws InvalidArgument when a part is empty then, or
+// a node or label is out of range.
+inline Split trainable(Dataset const& data, Split const& split) {
+  Split out{.name = split.name, .train = {}, .val = {}, .test = {}};
+  auto const part = [&](char const* what, std::vector<NodeId> const& nodes, std::vector<NodeId>& to) {
     for (NodeId i : nodes) {
-      expects(i >= 0 && i < data.num_nodes(), data.name + ": split '" + split.name +
-                                                  "' names node " + std::to_string(i) + " of " +
+      expects(i >= 0 && i < data.num_nodes(), data.name + ": split '" + split.name + "' names node " + std::to_string(i) + " of " +
                                                   std::to_string(data.num_nodes()));
       std::int32_t const y = data.labels[static_cast<std::size_t>(i)];
-      expects(y >= 0 && y < data.num_classes, data.name + ": node " + std::to_string(i) +
-                                                  " of split '" + split.name + "' has label " +
-                                                  std::to_string(y) + ", the classes are 0.." +
-                                                  std::to_string(data.num_classes - 1));
+      expects(y < data.num_classes, data.name + ": node " + std::to_string(i) + " of split '" + split.name + "' has label " +
+                                        std::to_string(y) + ", the classes are 0.." + std::to_string(data.num_classes - 1));
+      if (y >= 0) to.push_back(i);
     }
+    expects(!to.empty(), data.name + ": split '" + split.name + "' has no " + what +
+                             " nodes with a label; choose another split or make one, for example ratio:0.6,0.2,0.2");
   };
-  part("train", split.train);
-  part("validation", split.val);
-  part("test", split.test);
+  part("train", split.train, out.train);
+  part("validation", split.val, out.val);
+  part("test", split.test, out.test);
+  return out;
 }
 
 // The operators that a trainer may meet, as data: an OperatorList at run time.
@@ -79,8 +79,7 @@ class BasicTrainer {
         key_(philox_key(config_.seed, candidate)) {
     Dataset const& data = shard.data();
     check_config();
-    Split const& split = find_split(data, config_.split);
-    check_trainable(data, split);
+    Split const split = trainable(data, find_split(data, config_.split));
     RowSet const train_rows = RowSet::of(data.num_nodes(), split.train);
     RowSet const eval_rows =
         unite(RowSet::of(data.num_nodes(), split.val), RowSet::of(data.num_nodes(), split.test));
