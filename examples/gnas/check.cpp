@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "commands.hpp"
-#include "run_folder.hpp"
 
 int check(Settings const& s, Output const& o) {
   gnas::LoadOptions options;

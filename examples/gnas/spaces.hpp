@@ -9,6 +9,10 @@
 
 #include "settings.hpp"
 
+// Compiled once, in trainer.cpp.
+extern template class gnas::CpuExecutor<float>;
+extern template class gnas::BasicTrainer<float>;
+
 // A search space behind function pointers; satisfies gnas::SearchSpace.
 struct AnySpace {
   using policy_kind = gnas::SearchSpaceTag;

@@ -20,7 +20,8 @@ BUILD = ROOT / "build"
 PYTHON = sys.executable
 TAIL_LINES = 30
 
-SANITIZE_ASAN = ["-Db_sanitize=address,undefined", "-Dcpp_args=-fno-sanitize-recover=all"]
+SANITIZE_ASAN = ["-Db_sanitize=address,undefined",
+                 "-Dcpp_args=-fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS"]
 SANITIZE_TSAN = ["-Db_sanitize=thread"]
 # Instrumented code confuses g++'s flow warnings; the release build is the one that enforces them.
 SANITIZE = ["-Dwerror=false", "-Dbuildtype=plain", "-Doptimization=1", "-Ddebug=true",
@@ -264,16 +265,17 @@ def main():
                 print("  " + line)
         for reason in result.reasons:
             print("  skipped: " + reason)
-        for command, lines in result.tails:
-            print(f"  ---- last {TAIL_LINES} lines of {command}")
-            for line in lines:
-                print("  | " + line)
         sys.stdout.flush()
 
     print()
     print(f"{'stage':12} {'passed':>7} {'failed':>7} {'skipped':>8} {'seconds':>8}")
     for name, result in results:
         print(f"{name:12} {result.passed:7} {result.failed:7} {result.skipped:8} {result.seconds:8.1f}")
+    for name, result in results:
+        for command, lines in result.tails:
+            print(f"\n---- {name}: last {TAIL_LINES} lines of {command}")
+            for line in lines:
+                print("| " + line)
     passed = sum(result.passed for _, result in results)
     failed = sum(result.failed for _, result in results)
     skipped = sum(result.skipped for _, result in results)

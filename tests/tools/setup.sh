@@ -58,10 +58,11 @@ gnas_setup() {
   echo "set-up: installing $gnas_wanted"
   gnas_log=$(mktemp)
   # shellcheck disable=SC2086  # the package list is meant to split
+  # One unreachable package source must not stop what the others can give: the install decides.
   if ! {
-    $gnas_sudo apt-get update &&
-      $gnas_sudo env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y --no-install-recommends $gnas_wanted
+    $gnas_sudo apt-get update || echo 'apt-get update failed'
+    $gnas_sudo env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y --no-install-recommends $gnas_wanted
   } >"$gnas_log" 2>&1 </dev/null; then
     tail -n 20 "$gnas_log" >&2
     rm -f "$gnas_log"

@@ -4,7 +4,9 @@
 #include <gnas/core/activation.hpp>
 #include <gnas/core/math.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 namespace gnas {
@@ -65,6 +67,18 @@ void with_activation(Activation a, F&& f) {
     case relu6:
       return f(std::integral_constant<Activation, relu6>{});
   }
+}
+
+// y = act(x), n elements; x and y may be the same.
+template <class T>
+void apply_activation(Activation a, T const* x, T* y, std::int64_t n) {
+  if (a == Activation::identity) {
+    if (x != y) std::copy_n(x, n, y);
+    return;
+  }
+  with_activation(a, [&](auto act) {
+    for (std::int64_t i = 0; i < n; ++i) y[i] = activate<act()>(x[i]);
+  });
 }
 
 }  // namespace gnas

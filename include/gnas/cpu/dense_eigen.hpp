@@ -44,11 +44,9 @@ void gemm(Pool& pool, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T
     std::int64_t const first = k * detail::kGemmRows;
     std::int64_t const n = std::min(detail::kGemmRows, c.rows - first);
     auto out = detail::eigen(c.block(first, n));
-    if (add) {
-      out.noalias() += detail::eigen(a.block(first, n)) * detail::eigen(b);
-    } else {
-      out.noalias() = detail::eigen(a.block(first, n)) * detail::eigen(b);
-    }
+    // Eigen assigns a product by clearing and adding; doing so here halves what is compiled.
+    if (!add) out.setZero();
+    out.noalias() += detail::eigen(a.block(first, n)) * detail::eigen(b);
   });
 }
 
@@ -60,11 +58,9 @@ void gemm_nt(Pool& pool, MatrixView<T const> a, MatrixView<T const> b, MatrixVie
     std::int64_t const first = k * detail::kGemmRows;
     std::int64_t const n = std::min(detail::kGemmRows, c.rows - first);
     auto out = detail::eigen(c.block(first, n));
-    if (add) {
-      out.noalias() += detail::eigen(a.block(first, n)) * detail::eigen(b).transpose();
-    } else {
-      out.noalias() = detail::eigen(a.block(first, n)) * detail::eigen(b).transpose();
-    }
+    // Eigen assigns a product by clearing and adding; doing so here halves what is compiled.
+    if (!add) out.setZero();
+    out.noalias() += detail::eigen(a.block(first, n)) * detail::eigen(b).transpose();
   });
 }
 

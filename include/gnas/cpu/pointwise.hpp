@@ -100,11 +100,11 @@ void pointwise_forward(Pool& pool, PointwiseArgs<T> const& a) {
   });
 }
 
-// sink(input row, first column, columns, dz): receives dz = dy * mask / (1 - p) * act'(z), strip by
-// strip.
-template <class T, class F>
-void pointwise_gradient(Pool& pool, PointwiseArgs<T> const& a, T const* dy, std::int64_t dy_ld,
-                        F const& sink) {
+// dx[input row] (+)= dz, where dz = dy * mask / (1 - p) * act'(z); with batch norm z is its output, so dz is not yet the
+// gradient of x. Input rows that no output row comes from are not touched.
+template <class T>
+void pointwise_gradient(Pool& pool, PointwiseArgs<T> const& a, T const* dy, std::int64_t dy_ld, T* dx, std::int64_t dx_ld,
+                        bool add) {
   T const up = static_cast<T>(a.rate.scale);
   with_activation(a.activation, [&](auto act) {
     auto const strip = [&](std::int64_t r, int c0, int n, std::uint8_t const* keep) {
@@ -129,7 +129,12 @@ void pointwise_gradient(Pool& pool, PointwiseArgs<T> const& a, T const* dy, std:
           for (int c = 0; c < n; ++c) dz[c] = keep[c] ? dz[c] * up : T{0};
         }
       }
-      sink(in, c0, n, dz);
+      T* const out = dx + in * dx_ld + c0;
+      if (add) {
+        for (int c = 0; c < n; ++c) out[c] += dz[c];
+      } else {
+        std::copy_n(dz, n, out);
+      }
     };
     if (act() == Activation::relu) {
       PointwiseArgs<T> no_mask = a;

@@ -1,4 +1,5 @@
-// LINQS text (Sen et al. 2008): NAME.content (id, 0/1 words, class) and NAME.cites (cited, citing), tab separated.
+// LINQS text (Sen et al. 2008): NAME.content (id, 0/1 words, class) and NAME.cites (cited, citing),
+// tab separated.
 #pragma once
 
 #include <gnas/data/features.hpp>
@@ -34,20 +35,28 @@ inline std::optional<std::pair<fs::path, fs::path>> linqs_files(fs::path const& 
       std::string name = file.filename().string();
       if (name.ends_with(".gz")) name.resize(name.size() - 3);
       if (!stem.empty() && !name.starts_with(stem + ".")) continue;
-      if (name.ends_with(".content")) content = file;
-      if (name.ends_with(".cites")) cites = file;
+      for (auto const& [end, part] :
+           {std::pair{".content", &content}, std::pair{".cites", &cites}}) {
+        if (!name.ends_with(end)) continue;
+        if (!part->empty()) {
+          throw DataError(folder.string() + ": holds " + part->filename().string() + " and " +
+                          file.filename().string() + "; name the one that is meant");
+        }
+        *part = file;
+      }
     }
     if (content.empty() && cites.empty()) continue;
     if (content.empty() || cites.empty()) {
-      throw DataError(folder.string() + ": a LINQS set needs a .content and a .cites file, only " + (content.empty() ? cites : content).string() + " is here");
+      throw DataError(folder.string() + ": a LINQS set needs a .content and a .cites file, only " +
+                      (content.empty() ? cites : content).string() + " is here");
     }
     return std::pair{content, cites};
   }
   return std::nullopt;
 }
 
-// Nodes in the order of .content, classes in alphabetical order. Lines of .cites that name a paper without content
-// are dropped, with a note. Throws DataError.
+// Nodes in the order of .content, classes in alphabetical order. Lines of .cites that name a paper
+// without content are dropped, with a note. Throws DataError.
 inline Dataset read_linqs(fs::path const& path) {
   auto const [content, cites] = linqs_files(path).value();
   Dataset data;
@@ -56,7 +65,7 @@ inline Dataset read_linqs(fs::path const& path) {
   std::unordered_map<std::string, NodeId> place;
   std::vector<std::string> classes;
   std::map<std::string, std::int32_t> number;
-  std::vector<std::string_view> fields;
+  Fields fields;
   {
     TextTable table(content, '\t');
     SparseBuilder build(data, content.string());
@@ -64,7 +73,9 @@ inline Dataset read_linqs(fs::path const& path) {
     while (table.next(fields)) {
       table.need_columns(fields, 3);
       if (columns == 0) columns = fields.size();
-      if (fields.size() != columns) throw DataError(table.where() + ": " + std::to_string(fields.size()) + " columns found, the first line has " + std::to_string(columns));
+      if (fields.size() != columns)
+        throw DataError(table.where() + ": " + std::to_string(fields.size()) +
+                        " columns found, the first line has " + std::to_string(columns));
       if (!place.emplace(std::string(fields[0]), static_cast<NodeId>(place.size())).second) {
         throw DataError(table.where() + ": paper '" + std::string(fields[0]) + "' is there twice");
       }
@@ -74,6 +85,7 @@ inline Dataset read_linqs(fs::path const& path) {
         build.add(static_cast<std::int64_t>(k) - 1, table.real(fields, k));
       }
       build.end_row();
+      if (fields.back().empty()) table.fail(columns - 1, fields.back(), "a class");
       classes.emplace_back(fields.back());
       number.emplace(classes.back(), 0);
     }
@@ -85,6 +97,7 @@ inline Dataset read_linqs(fs::path const& path) {
   }
   for (std::string const& c : classes) data.labels.push_back(number.at(c));
   data.num_classes = static_cast<int>(number.size());
+  if (place.empty()) throw DataError(content.string() + ": holds no papers");
   TextTable table(cites);
   std::int64_t dropped = 0;
   while (table.next(fields)) {
@@ -97,7 +110,9 @@ inline Dataset read_linqs(fs::path const& path) {
     data.edges.src.push_back(a->second);
     data.edges.dst.push_back(b->second);
   }
-  if (dropped > 0) data.notes.push_back(std::to_string(dropped) + " citations name a paper without content: dropped");
+  if (dropped > 0)
+    data.notes.push_back(std::to_string(dropped) +
+                         " citations name a paper without content: dropped");
   data.graph.num_rows = data.graph.num_cols = static_cast<NodeId>(place.size());
   return data;
 }

@@ -24,12 +24,15 @@ class Npz {
  public:
   explicit Npz(fs::path const& path)
       : who_(path.string()), bytes_(std::make_unique<std::string>(read_file(path))) {
+    // To libzip a file without bytes is an archive without members.
+    if (bytes_->empty())
+      throw DataError(who_ + ": is empty, an .npz was needed; save it again with numpy.savez");
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* source = zip_source_buffer_create(bytes_->data(), bytes_->size(), 0, &error);
     zip_t* z = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error) : nullptr;
     if (!z) {
-      std::string const why = bytes_->empty() ? "it is empty" : zip_error_strerror(&error);
+      std::string const why = zip_error_strerror(&error);
       if (source) zip_source_free(source);
       zip_error_fini(&error);
       throw DataError(who_ + ": not a sound zip archive (" + why +

@@ -72,7 +72,8 @@ struct GraphVariant {
       first_edge;  // (R): number of a row's first edge in the unrestricted variant; or empty
   std::vector<T> edge_weight;                       // (E), or empty: all 1
   std::vector<T> edge_weight_transposed;            // likewise, in transposed order
-  std::vector<T> inv_sqrt_target, inv_sqrt_source;  // d^-1/2, 0 where d = 0
+  std::vector<T> inv_sqrt_target, inv_sqrt_source;  // d^-1/2 of in-degrees, 0 where d = 0
+  std::vector<T> inv_sqrt_out_target, inv_sqrt_out_source;  // of out-degrees
   std::vector<T> inv_degree;                        // (R): 1 / number of in-edges, 0 where none
   std::vector<T> inv_sqrt_degree;                   // (R): d^-1/2 / number of in-edges
   std::vector<NodeId> row_chunks, col_chunks;       // bounds of balanced chunks
@@ -217,6 +218,7 @@ class Shard {
     std::vector<NodeId> col;
     std::vector<float> weight;
     std::vector<T> inv_sqrt(static_cast<std::size_t>(n)), inv_degree(static_cast<std::size_t>(n));
+    std::vector<double> out_degree(static_cast<std::size_t>(n), 0.0);
     std::vector<EdgeId> first(static_cast<std::size_t>(n) + 1, 0);
     v.csr.row_ptr.assign(1, 0);
     v.csr.row_ptr.reserve(static_cast<std::size_t>(rows.size()) + 1);
@@ -226,6 +228,9 @@ class Shard {
       std::size_t const before = col.size();
       append_row(loops, i, col, weighted ? &weight : nullptr);
       std::size_t const count = col.size() - before;
+      for (std::size_t e = before; e < col.size(); ++e) {
+        out_degree[static_cast<std::size_t>(col[e])] += weighted ? static_cast<double>(weight[e]) : 1.0;
+      }
       double d = static_cast<double>(count);
       if (weighted)
         d = std::accumulate(weight.begin() + static_cast<std::ptrdiff_t>(before), weight.end(),
@@ -267,6 +272,11 @@ class Shard {
     v.inv_sqrt_target = gather(inv_sqrt, rows);
     v.inv_sqrt_source = gather(inv_sqrt, sources);
     v.inv_degree = gather(inv_degree, rows);
+    for (std::size_t i = 0; i < inv_sqrt.size(); ++i) {
+      inv_sqrt[i] = out_degree[i] > 0 ? static_cast<T>(1.0 / std::sqrt(out_degree[i])) : T{0};
+    }
+    v.inv_sqrt_out_target = gather(inv_sqrt, rows);
+    v.inv_sqrt_out_source = gather(inv_sqrt, sources);
     v.inv_sqrt_degree = v.inv_degree;
     for (std::size_t k = 0; k < v.inv_degree.size(); ++k)
       v.inv_sqrt_degree[k] *= v.inv_sqrt_target[k];

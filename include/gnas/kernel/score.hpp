@@ -45,7 +45,7 @@ GNAS_HD GNAS_INLINE T edge_score(AggregateArgs<T> const& a, std::int64_t target,
     }
     return sum;
   } else {
-    return Op::template score<T>();
+    return a.score;
   }
 }
 

@@ -260,13 +260,15 @@ class CpuExecutor {
           fill_keep(key_, stream(s.dropout), rate, static_cast<std::uint64_t>(first), last - first,
                     keep.data());
         }
-        with_activation(s.activation, [&](auto act) {
-          for (EdgeId e = first; e < last; ++e) {
-            T v = activate<act()>(x ? x[e] : T{1});
-            if (drop) v = keep[static_cast<std::size_t>(e - first)] ? v * up : T{0};
-            y[e] = v;
-          }
-        });
+        if (x) {
+          apply_activation(s.activation, x + first, y + first, last - first);
+        } else {
+          std::fill(y + first, y + last, T{1});
+          apply_activation(s.activation, y + first, y + first, last - first);
+        }
+        if (drop) {
+          for (EdgeId e = first; e < last; ++e) y[e] = keep[static_cast<std::size_t>(e - first)] ? y[e] * up : T{0};
+        }
       };
       if (s.rows.is_all()) {
         range(ptr[static_cast<std::size_t>(r0)], ptr[static_cast<std::size_t>(r1)]);
@@ -432,15 +434,7 @@ class CpuExecutor {
     if (s.batch_norm < 0) {
       if (g.grad < 0) return;
       M const dx = gradient(g, s.in[0].rows);
-      bool const add = s.add[0] != 0;
-      pointwise_gradient(pool_, args, dy, ld, [&](std::int64_t r, int c0, int n, T const* dz) {
-        T* const out = dx.row(r) + c0;
-        if (add) {
-          for (int c = 0; c < n; ++c) out[c] += dz[c];
-        } else {
-          for (int c = 0; c < n; ++c) out[c] = dz[c];
-        }
-      });
+      pointwise_gradient(pool_, args, dy, ld, dx.data, dx.ld, s.add[0] != 0);
       return;
     }
     // dx = gamma / sigma (dz - mean(dz) - xhat mean(dz xhat)), means over all rows of the input.
@@ -452,9 +446,7 @@ class CpuExecutor {
         for (std::int64_t r = r0; r < r1; ++r) std::fill_n(work.row(r), C, T{0});
       });
     }
-    pointwise_gradient(pool_, args, dy, ld, [&](std::int64_t r, int c0, int n, T const* dz) {
-      std::copy_n(dz, n, work.row(r) + c0);
-    });
+    pointwise_gradient(pool_, args, dy, ld, work.data, work.ld, false);
     auto const x = values(g, rows);
     T const* const mean = numbers(s.mean);
     T const* const deviation = mean + C;
@@ -502,10 +494,12 @@ class CpuExecutor {
   static T const* row_factor(S const& s) {
     bool const mean = s.op.aggregate == AggregateKind::mean;
     GraphVariant<T> const& g = *s.graph;
+    if (s.op.out_degree) return g.inv_sqrt_out_target.data();
     if (s.op.symmetric) return mean ? g.inv_sqrt_degree.data() : g.inv_sqrt_target.data();
     return mean ? g.inv_degree.data() : nullptr;
   }
   static T const* source_factor(S const& s) {
+    if (s.op.out_degree) return s.graph->inv_sqrt_out_source.data();
     return s.op.symmetric ? s.graph->inv_sqrt_source.data() : nullptr;
   }
 
@@ -519,6 +513,7 @@ class CpuExecutor {
     a.col_scale = source_factor(s);
     a.target = g.target.empty() ? nullptr : g.target.data();
     a.first_edge = g.first_edge.empty() ? nullptr : g.first_edge.data();
+    a.score = static_cast<T>(s.op.constant_score);
     a.heads = s.heads;
     a.width = s.width;
     a.left = numbers(s.left);
@@ -556,6 +551,7 @@ class CpuExecutor {
     a.edge_weight = or_null(transposed ? g.edge_weight_transposed : g.edge_weight);
     a.row_scale = transposed ? source_factor(s) : row_factor(s);
     a.col_scale = transposed ? row_factor(s) : source_factor(s);
+    a.score = static_cast<T>(s.op.constant_score);
     a.width = cols;
     a.value = x;
     a.value_ld = x_ld;
@@ -708,12 +704,8 @@ class CpuExecutor {
     if (s.op.activation != Activation::identity) finish_activation(s, out);
   }
   void finish_activation(S const& s, M out) {
-    with_activation(s.op.activation, [&](auto act) {
-      over_rows(out.rows, out.cols, [&](std::int64_t r0, std::int64_t r1) {
-        for (std::int64_t r = r0; r < r1; ++r) {
-          for (int c = 0; c < out.cols; ++c) out.row(r)[c] = activate<act()>(out.row(r)[c]);
-        }
-      });
+    over_rows(out.rows, out.cols, [&](std::int64_t r0, std::int64_t r1) {
+      for (std::int64_t r = r0; r < r1; ++r) apply_activation(s.op.activation, out.row(r), out.row(r), out.cols);
     });
   }
 
@@ -775,6 +767,7 @@ class CpuExecutor {
     a.edge_weight = or_null(g.edge_weight_transposed);
     a.row_scale = source_factor(s);
     a.col_scale = row_factor(s);
+    a.score = static_cast<T>(s.op.constant_score);
     a.width = dax.cols;
     a.value = dax.data;
     a.value_ld = dax.ld;

@@ -120,6 +120,7 @@ template <class Attention, class Aggregator>
 struct GraphNas : Attention {
   using Joined = detail::JoinedName<Attention, Aggregator>;
   static constexpr std::string_view name{Joined::text.at, Joined::size};
+  using score_of = Attention;  // where the score comes from: aggregators share its kernels
   using aggregate = typename Aggregator::aggregate;
   static constexpr int message_hidden = Aggregator::message_hidden;
 };

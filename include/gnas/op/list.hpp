@@ -19,12 +19,14 @@ struct OperatorInfo {
   Activation activation;
   AggregateKind aggregate;
   bool root;
-  bool symmetric;       // normalize::Symmetric
+  bool symmetric;       // normalize::Symmetric or SymmetricOut
+  bool out_degree;      // normalize::SymmetricOut
   bool softmax;         // normalize::Softmax
   bool endpoints;       // score of the projections (left, right) of each end
   bool channels;        // score summed over channels, scaled by left and right
   bool channel_vector;  // and by the learned vector
   int message_hidden;
+  double constant_score;  // of every edge, where the score depends on nothing
 
   // The score has learned projections.
   constexpr bool learned() const { return endpoints || channels; }
@@ -51,12 +53,17 @@ constexpr OperatorInfo operator_info() {
                    : std::same_as<A, op::aggregate::Mean> ? AggregateKind::mean
                                                           : AggregateKind::sum,
       .root = Op::root,
-      .symmetric = std::same_as<N, op::normalize::Symmetric>,
+      .symmetric = std::same_as<N, op::normalize::Symmetric> || std::same_as<N, op::normalize::SymmetricOut>,
+      .out_degree = std::same_as<N, op::normalize::SymmetricOut>,
       .softmax = std::same_as<N, op::normalize::Softmax>,
       .endpoints = EndpointScore<Op>,
       .channels = ChannelScore<Op>,
       .channel_vector = Op::channel_vector,
       .message_hidden = Op::message_hidden,
+      .constant_score = [] {
+        if constexpr (ConstantScore<Op>) return Op::template score<double>();
+        return 1.0;
+      }(),
   };
 }
 

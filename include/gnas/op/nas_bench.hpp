@@ -34,7 +34,7 @@ struct Gin : Operator {
 // Defferrard et al. 2016, K = 2, lambda_max = 2: x W_root - D^-1/2 A D^-1/2 x W. 2ab + b.
 struct Cheb : Operator {
   static constexpr std::string_view name = "cheb";
-  using normalize = op::normalize::Symmetric;
+  using normalize = op::normalize::SymmetricOut;
   static constexpr Loops loops = Loops::remove;
   static constexpr bool root = true;
   template <std::floating_point T>

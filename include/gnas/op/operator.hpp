@@ -8,7 +8,7 @@
 //                      score(Endpoint i, Endpoint j)  of the two learned projections of each end
 //                      pair(l, r, a)              summed over the channels of a head, then
 //                      finish(sum)
-//   normalize  op::normalize::{None, Symmetric, Softmax}, over the in-edges of i
+//   normalize  op::normalize::{None, Symmetric, SymmetricOut, Softmax}, over the in-edges of i
 //   aggregate  op::aggregate::{Sum, Mean, Max, Min}
 //   loops      what happens to self-loops first
 //   root       whether x_i W_root is added
@@ -59,6 +59,8 @@ enum class Init {
 namespace normalize {
 struct None {};       // weight = score
 struct Symmetric {};  // weight = score / sqrt(d_i d_j), d = in-degree (sum of edge weights)
+// The same with d = out-degree at both ends, as PyTorch Geometric's Laplacian has it; equal on symmetric graphs.
+struct SymmetricOut {};
 struct Softmax {};    // weight = exp(score) / sum over the in-edges of i
 }  // namespace normalize
 
@@ -120,6 +122,7 @@ concept HasOperatorScore = ConstantScore<Op> || EndpointScore<Op> || ChannelScor
 template <class Op>
 concept HasNormalize = std::same_as<typename Op::normalize, op::normalize::None> ||
     std::same_as<typename Op::normalize, op::normalize::Symmetric> ||
+    std::same_as<typename Op::normalize, op::normalize::SymmetricOut> ||
     std::same_as<typename Op::normalize, op::normalize::Softmax>;
 template <class Op>
 concept HasAggregate = std::same_as<typename Op::aggregate, op::aggregate::Sum> ||
@@ -154,7 +157,7 @@ consteval bool check_message_operator() {
                 "l, T r, T a)'");
   static_assert(
       HasNormalize<Op>,
-      "operator: needs 'using normalize =' one of gnas::op::normalize::None, Symmetric, Softmax");
+      "operator: needs 'using normalize =' one of gnas::op::normalize::None, Symmetric, SymmetricOut, Softmax");
   static_assert(
       HasAggregate<Op>,
       "operator: needs 'using aggregate =' one of gnas::op::aggregate::Sum, Mean, Max, Min");

@@ -59,12 +59,12 @@ struct SearchConfig {
   std::int64_t max_parameters = 0;  // refuse larger models; 0 = no limit
   std::int64_t max_memory_bytes = 0;  // refuse candidates that would need more; 0 = no limit
   double checkpoint_s = 2;          // save trainings in the middle at most so often, where the journal wants it
-  TrainConfig train;                // train.time_limit_s is the limit of each training
+  TrainConfig train = {};                // train.time_limit_s is the limit of each training
   search::Journal* journal = nullptr;              // null: nothing is kept
-  std::function<bool()> stop;                      // true: finish the running epochs, save, return
-  std::function<void(Trial const&)> on_trial;      // after each result, in order of number
-  std::function<void(Trial const&, EpochMetrics const&)> on_epoch;  // from worker threads
-  std::vector<ArchCode> codes;      // evaluate exactly these instead of asking the strategy
+  std::function<bool()> stop = {};                      // true: finish the running epochs, save, return
+  std::function<void(Trial const&)> on_trial = {};      // after each result, in order of number
+  std::function<void(Trial const&, EpochMetrics const&)> on_epoch = {};  // from worker threads
+  std::vector<ArchCode> codes = {};      // evaluate exactly these instead of asking the strategy
 };
 
 struct SearchResult {

@@ -1,4 +1,5 @@
-// What a search space is: which operators it names, which codes are architectures, and what model each is.
+// What a search space is: which operators it names, which codes are architectures, and what model
+// each is.
 #pragma once
 
 #include <gnas/core/arch_code.hpp>
@@ -10,6 +11,8 @@
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 namespace gnas {
 
@@ -22,7 +25,9 @@ concept HasSpaceName = requires {
   { S::name } -> std::convertible_to<std::string_view>;
 };
 template <class S>
-concept HasOperators = requires { S::operators::size; };
+concept HasOperators = requires {
+  S::operators::size;
+};
 template <class S>
 concept HasGenes = requires(S const& s, int gene) {
   { s.num_genes() } -> std::convertible_to<int>;
@@ -41,22 +46,28 @@ concept HasDecode = requires(S const& s, ArchCode const& code, int n) {
 //  1. gene k of a code is in 0..radix(k)-1; is_valid() may refuse further combinations.
 //  2. decode(code, features, classes) is a pure function; messages index `operators`.
 //  3. Optional canonical(code): one code for all that give the same network; idempotent.
-//  4. Optional to_text(code) and parse(text), inverse to each other; the default is the genes, comma separated.
+//  4. Optional to_text(code) and parse(text), inverse to each other; the default is the genes,
+//  comma separated.
 template <class S>
-concept SearchSpace = std::copyable<S> && HasSpaceTag<S> && HasSpaceName<S> && HasOperators<S> && HasGenes<S> &&
-                      HasValidity<S> && HasDecode<S>;
+concept SearchSpace = std::copyable<S> && HasSpaceTag<S> && HasSpaceName<S> && HasOperators<S> &&
+    HasGenes<S> && HasValidity<S> && HasDecode<S>;
 
 template <class S>
 consteval bool check_search_space() {
   static_assert(HasSpaceTag<S>, "search space: needs 'using policy_kind = gnas::SearchSpaceTag;'");
-  static_assert(HasSpaceName<S>, "search space: needs 'static constexpr std::string_view name = \"...\";'");
+  static_assert(HasSpaceName<S>,
+                "search space: needs 'static constexpr std::string_view name = \"...\";'");
   static_assert(HasOperators<S>,
-                "search space: needs 'using operators = gnas::OperatorList<...>;', the operators its models use");
-  static_assert(HasGenes<S>, "search space: needs 'int num_genes() const' and 'int radix(int gene) const'");
+                "search space: needs 'using operators = gnas::OperatorList<...>;', the operators "
+                "its models use");
+  static_assert(HasGenes<S>,
+                "search space: needs 'int num_genes() const' and 'int radix(int gene) const'");
   static_assert(HasValidity<S>, "search space: needs 'bool is_valid(gnas::ArchCode const&) const'");
   static_assert(HasDecode<S>,
-                "search space: needs 'gnas::ModelSpec decode(gnas::ArchCode const&, int features, int classes) const'");
-  static_assert(std::copyable<S>, "search space: must be copyable, it is a value that holds its settings");
+                "search space: needs 'gnas::ModelSpec decode(gnas::ArchCode const&, int features, "
+                "int classes) const'");
+  static_assert(std::copyable<S>,
+                "search space: must be copyable, it is a value that holds its settings");
   return SearchSpace<S>;
 }
 
@@ -126,11 +137,13 @@ ArchCode parse(S const& space, std::string_view text) {
       code.genes.push_back(parse_int(part, who + "gene " + std::to_string(k)));
     });
     expects(static_cast<int>(code.size()) == space.num_genes(),
-            who + "has " + std::to_string(code.size()) + " genes, needs " + std::to_string(space.num_genes()));
+            who + "has " + std::to_string(code.size()) + " genes, needs " +
+                std::to_string(space.num_genes()));
     for (int k = 0; k < space.num_genes(); ++k) {
       int const g = code[static_cast<std::size_t>(k)];
-      expects(g >= 0 && g < space.radix(k), who + "gene " + std::to_string(k) + " is " + std::to_string(g) +
-                                                ", it must be in 0.." + std::to_string(space.radix(k) - 1));
+      expects(g >= 0 && g < space.radix(k), who + "gene " + std::to_string(k) + " is " +
+                                                std::to_string(g) + ", it must be in 0.." +
+                                                std::to_string(space.radix(k) - 1));
     }
   }
   expects(space.is_valid(code), who + "is not an architecture of this space");

@@ -1,10 +1,11 @@
-// GraphNAS's macro space (Gao et al., IJCAI 2020): for each layer an attention, an aggregator, an activation, heads
-// and hidden units; 9,408 choices a layer.
+// GraphNAS's macro space (Gao et al., IJCAI 2020): for each layer an attention, an aggregator, an
+// activation, heads and hidden units; 9,408 choices a layer.
 #pragma once
 
 #include <gnas/op/graph_nas.hpp>
 #include <gnas/space/concept.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -19,20 +20,24 @@ template <class Attentions, class Aggregators, class Index>
 struct GraphNasOperators;
 template <class... At, class... Ag, std::size_t... I>
 struct GraphNasOperators<std::tuple<At...>, std::tuple<Ag...>, std::index_sequence<I...>> {
-  using type = OperatorList<op::GraphNas<std::tuple_element_t<I / sizeof...(Ag), std::tuple<At...>>,
-                                         std::tuple_element_t<I % sizeof...(Ag), std::tuple<Ag...>>>...>;
+  using type =
+      OperatorList<op::GraphNas<std::tuple_element_t<I / sizeof...(Ag), std::tuple<At...>>,
+                                std::tuple_element_t<I % sizeof...(Ag), std::tuple<Ag...>>>...>;
 };
 
 }  // namespace detail
 
-// Five genes a layer. Text: "gat,sum,relu,8,64;gat,sum,linear,1,-", layer by layer; the last layer's width is the number
-// of classes, so its hidden gene has no meaning ("-", canonical 0). Hidden layers concatenate heads, the last averages them.
+// Five genes a layer. Text: "gat,sum,relu,8,64;gat,sum,linear,1,-", layer by layer; the last
+// layer's width is the number of classes, so its hidden gene has no meaning ("-", canonical 0).
+// Hidden layers concatenate heads, the last averages them. The last layer's activation acts on the
+// logits, as in the authors' code; no batch norm, no residual.
 struct GraphNas {
   using policy_kind = SearchSpaceTag;
   using operators = detail::GraphNasOperators<
       std::tuple<op::attention::Gat, op::attention::Gcn, op::attention::Cos, op::attention::Const,
                  op::attention::GatSym, op::attention::Linear, op::attention::GeneralizedLinear>,
-      std::tuple<op::aggregator::Sum, op::aggregator::Mean, op::aggregator::Max, op::aggregator::Mlp>,
+      std::tuple<op::aggregator::Sum, op::aggregator::Mean, op::aggregator::Max,
+                 op::aggregator::Mlp>,
       std::make_index_sequence<28>>::type;
   static constexpr std::string_view name = "graph-nas";
   static constexpr std::array<std::string_view, 7> attentions = {
@@ -57,7 +62,7 @@ struct GraphNas {
   bool is_valid(ArchCode const& c) const { return layers > 0 && genes_in_range(*this, c); }
 
   ModelSpec decode(ArchCode const& c, int features, int classes) const {
-    expects(is_valid(c), "graph-nas: code " + c.key() + " is not an architecture of this space");
+    check(c);
     ModelSpec spec{.in_features = features, .num_classes = classes, .layers = {}};
     int x = spec.input();
     for (int l = 0; l < layers; ++l) {
@@ -83,6 +88,7 @@ struct GraphNas {
   }
 
   std::string to_text(ArchCode const& c) const {
+    check(c);
     std::string text;
     for (int l = 0; l < layers; ++l) {
       auto const at = static_cast<std::size_t>(5 * l);
@@ -97,33 +103,50 @@ struct GraphNas {
   }
 
   ArchCode parse(std::string_view text) const {
-    std::string const who = "graph-nas: architecture '" + std::string(text) + "': layer ";
+    std::string const who = "graph-nas: architecture '" + std::string(text) + "': ";
+    auto const found = 1 + std::count(text.begin(), text.end(), ';');
+    expects(found == layers, who + "has " + std::to_string(found) + " layers, needs " +
+                                 std::to_string(layers) + " with ';' between them");
     ArchCode c;
-    int found = 0;
     split_text(text, ';', [&](std::string_view layer, int l) {
-      ++found;
       std::size_t const before = c.size();
-      std::string const in = who + std::to_string(l) + ": ";
+      std::string const in = who + "layer " + std::to_string(l) + ": ";
       split_text(layer, ',', [&](std::string_view part, int k) {
         switch (k) {
-          case 0: c.genes.push_back(find_name(attentions, part, in + "attention")); break;
-          case 1: c.genes.push_back(find_name(aggregators, part, in + "aggregator")); break;
-          case 2: c.genes.push_back(find_name(activations, part, in + "activation")); break;
-          case 3: c.genes.push_back(find_number(heads, part, in + "heads")); break;
-          case 4: c.genes.push_back(part == "-" ? 0 : find_number(hidden, part, in + "hidden units")); break;
-          default: c.genes.push_back(-1);
+          case 0:
+            c.genes.push_back(find_name(attentions, part, in + "attention"));
+            break;
+          case 1:
+            c.genes.push_back(find_name(aggregators, part, in + "aggregator"));
+            break;
+          case 2:
+            c.genes.push_back(find_name(activations, part, in + "activation"));
+            break;
+          case 3:
+            c.genes.push_back(find_number(heads, part, in + "heads"));
+            break;
+          case 4:
+            // Only the last layer's width is the number of classes.
+            c.genes.push_back(part == "-" && l + 1 == layers
+                                  ? 0
+                                  : find_number(hidden, part, in + "hidden units"));
+            break;
+          default:
+            c.genes.push_back(-1);  // one part too many: counted below
         }
       });
       expects(c.size() == before + 5,
               in + "has " + std::to_string(c.size() - before) +
                   " parts, needs 5: attention,aggregator,activation,heads,hidden units");
     });
-    expects(found == layers, who + std::to_string(found) + " of " + std::to_string(layers) +
-                                 " is missing; write the layers with ';' between them");
     return c;
   }
 
  private:
+  void check(ArchCode const& c) const {
+    expects(is_valid(c), "graph-nas: code " + c.key() + " is not an architecture of this space");
+  }
+
   template <class Values>
   static int find_number(Values const& values, std::string_view text, std::string const& what) {
     int const value = parse_int(text, what);

@@ -1,22 +1,25 @@
-// The simplest space over any operators: a stack of layers, each with one operator and one activation.
+// The simplest space over any operators: a stack of layers, each with one operator and one
+// activation.
 #pragma once
 
 #include <gnas/space/concept.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
 
 namespace gnas::space {
 
-// Genes: operator, activation of each layer; the last layer's activation has no meaning (canonical 0).
-// Text: "gcn,relu;gat,-".
+// Genes: operator, activation of each layer; the last layer's activation has no meaning (canonical
+// 0). Text: "gcn,relu;gat,-".
 template <class Ops>
 struct Layerwise {
   using policy_kind = SearchSpaceTag;
   using operators = Ops;
   static constexpr std::string_view name = "layerwise";
-  static constexpr std::array<Activation, 3> activations = {Activation::relu, Activation::elu, Activation::tanh};
+  static constexpr std::array<Activation, 3> activations = {Activation::relu, Activation::elu,
+                                                            Activation::tanh};
 
   int layers = 2;
   int hidden = 64;
@@ -31,7 +34,7 @@ struct Layerwise {
   }
 
   ModelSpec decode(ArchCode const& c, int features, int classes) const {
-    expects(is_valid(c), "layerwise: code " + c.key() + " is not an architecture of this space");
+    check(c);
     ModelSpec spec{.in_features = features, .num_classes = classes, .layers = {}};
     int x = spec.input();
     for (int l = 0; l < layers; ++l) {
@@ -49,6 +52,7 @@ struct Layerwise {
   }
 
   std::string to_text(ArchCode const& c) const {
+    check(c);
     static constexpr auto infos = Ops::infos();
     std::string text;
     for (int l = 0; l < layers; ++l) {
@@ -65,18 +69,31 @@ struct Layerwise {
     for (std::size_t k = 0; k < Ops::size; ++k) names[k] = infos[k].name;
     std::array<std::string_view, 3> known;
     for (std::size_t k = 0; k < 3; ++k) known[k] = to_string(activations[k]);
-    std::string const who = "layerwise: architecture '" + std::string(text) + "': layer ";
+    std::string const who = "layerwise: architecture '" + std::string(text) + "': ";
+    auto const found = 1 + std::count(text.begin(), text.end(), ';');
+    expects(found == layers, who + "has " + std::to_string(found) + " layers, needs " +
+                                 std::to_string(layers) + " with ';' between them");
     ArchCode c;
     split_text(text, ';', [&](std::string_view layer, int l) {
+      std::size_t const before = c.size();
+      std::string const in = who + "layer " + std::to_string(l) + ": ";
+      bool const last = l + 1 == layers;
       split_text(layer, ',', [&](std::string_view part, int k) {
-        std::string const in = who + std::to_string(l) + ": ";
-        if (k == 0) c.genes.push_back(find_name(names, part, in + "operator"));
-        if (k == 1) c.genes.push_back(part == "-" ? 0 : find_name(known, part, in + "activation"));
+        if (k == 0) {
+          c.genes.push_back(find_name(names, part, in + "operator"));
+        } else {
+          c.genes.push_back(part == "-" && last ? 0 : find_name(known, part, in + "activation"));
+        }
       });
+      expects(c.size() == before + 2, in + "has " + std::to_string(c.size() - before) +
+                                          " parts, needs 2: operator,activation");
     });
-    expects(static_cast<int>(c.size()) == num_genes(),
-            who + "count: " + std::to_string(layers) + " layers were needed, each 'operator,activation'");
     return c;
+  }
+
+ private:
+  void check(ArchCode const& c) const {
+    expects(is_valid(c), "layerwise: code " + c.key() + " is not an architecture of this space");
   }
 };
 

@@ -13,14 +13,16 @@
 
 namespace gnas::space {
 
-// Genes: four links (gene i: input of computing node i + 1, 0 = the cell's input, k = computing node k), then four
-// operators in the order of `op_names`. Text: "0,0,1,2:gat,gcn,gin,cheb", or "hash:87072" as in the published tables.
+// Genes: four links (gene i: input of computing node i + 1, 0 = the cell's input, k = computing
+// node k), then four operators in the order of `op_names`. Text: "0,0,1,2:gat,gcn,gin,cheb", or
+// "hash:87072" as in the published tables.
 struct NasBenchGraph {
   using policy_kind = SearchSpaceTag;
-  using operators = OperatorList<op::Gat, op::Gcn, op::Gin, op::Cheb, op::Sage, op::Arma, op::Graph>;
+  using operators =
+      OperatorList<op::Gat, op::Gcn, op::Gin, op::Cheb, op::Sage, op::Arma, op::Graph>;
   static constexpr std::string_view name = "nas-bench-graph";
-  static constexpr std::array<std::string_view, 9> op_names = {"gat",  "gcn",  "gin",   "cheb", "sage",
-                                                               "arma", "graph", "fc", "skip"};
+  static constexpr std::array<std::string_view, 9> op_names = {
+      "gat", "gcn", "gin", "cheb", "sage", "arma", "graph", "fc", "skip"};
   static constexpr int kFc = 7, kSkip = 8;
   // The nine canonical links; a hash counts them in this order.
   static constexpr std::array<std::array<int, 4>, 9> links = {{{0, 0, 0, 0},
@@ -42,11 +44,13 @@ struct NasBenchGraph {
   int radix(int gene) const { return gene < 4 ? gene + 1 : 9; }
   // Every combination but four skips, which would be no network.
   bool is_valid(ArchCode const& c) const {
-    return genes_in_range(*this, c) && !(c[4] == kSkip && c[5] == kSkip && c[6] == kSkip && c[7] == kSkip);
+    return genes_in_range(*this, c) &&
+           !(c[4] == kSkip && c[5] == kSkip && c[6] == kSkip && c[7] == kSkip);
   }
 
   ModelSpec decode(ArchCode const& c, int features, int classes) const {
     check(c);
+    check_settings(c);
     ModelSpec spec{.in_features = features, .num_classes = classes, .layers = {}};
     int x = spec.dropout(spec.input(), dropout);
     for (int k = 0; k < pre; ++k) {
@@ -91,9 +95,11 @@ struct NasBenchGraph {
     return spec;
   }
 
-  // The published tables count all four batch norms of a cell, and one unused (hidden, hidden) matrix for each arma;
-  // a spec holds only what is used. parameters of the spec + this = the table's count.
+  // The published tables count all four batch norms of a cell, and one unused (hidden, hidden)
+  // matrix for each arma; a spec holds only what is used. parameters of the spec + this = the
+  // table's count.
   std::int64_t unused_parameters(ArchCode const& c) const {
+    check(c);
     std::int64_t unused = 0;
     std::array<bool, 5> raw{pre == 0};
     for (std::size_t i = 0; i < 4; ++i) {
@@ -105,8 +111,9 @@ struct NasBenchGraph {
     return unused;
   }
 
-  // The one code of all that the benchmark takes for the same network: skips moved towards the input, then, over all
-  // orders of the computing nodes, the first in (place of the link, operators).
+  // The one code of all that the benchmark takes for the same network: skips moved towards the
+  // input, then, over all orders of the computing nodes, the first in (place of the link,
+  // operators).
   ArchCode canonical(ArchCode c) const {
     if (!is_valid(c)) return c;
     lift_skips(c);
@@ -116,7 +123,8 @@ struct NasBenchGraph {
     do {
       // order[k]: which old node becomes node k.
       std::array<int, 5> place{0, -1, -1, -1, -1};
-      for (int k = 0; k < 4; ++k) place[static_cast<std::size_t>(order[static_cast<std::size_t>(k)]) + 1] = k + 1;
+      for (int k = 0; k < 4; ++k)
+        place[static_cast<std::size_t>(order[static_cast<std::size_t>(k)]) + 1] = k + 1;
       ArchCode t{std::vector<int>(8)};
       bool fits = true;
       for (std::size_t k = 0; k < 4; ++k) {
@@ -126,7 +134,7 @@ struct NasBenchGraph {
         fits = fits && t[k] <= static_cast<int>(k);
       }
       if (!fits || link_place(t) < 0) continue;
-      int const h = hash(t);
+      int const h = digits(t);
       if (best_hash < 0 || h < best_hash) {
         best_hash = h;
         best = t;
@@ -136,16 +144,16 @@ struct NasBenchGraph {
     return best;
   }
 
-  // 10000 * place of the link + operators as digits; the code must have a canonical link.
+  // The benchmark's key: 10000 * place of the link + operators as digits, of the canonical code.
   int hash(ArchCode const& c) const {
-    int h = link_place(c);
-    for (std::size_t k = 4; k < 8; ++k) h = 10 * h + c[k];
-    return h;
+    check(c);
+    return digits(canonical(c));
   }
   ArchCode from_hash(int h) const {
     auto const fail = [&] {
-      throw InvalidArgument("nas-bench-graph: hash " + std::to_string(h) +
-                            " names no architecture; it is 10000 * link (0..8) + four operator digits (0..8)");
+      throw InvalidArgument(
+          "nas-bench-graph: hash " + std::to_string(h) +
+          " names no architecture; it is 10000 * link (0..8) + four operator digits (0..8)");
     };
     if (h < 0 || h / 10000 > 8) fail();
     ArchCode c;
@@ -156,6 +164,7 @@ struct NasBenchGraph {
   }
 
   std::string to_text(ArchCode const& c) const {
+    check(c);
     std::string text;
     for (std::size_t k = 0; k < 4; ++k) text += (k ? "," : "") + std::to_string(c[k]);
     for (std::size_t k = 4; k < 8; ++k) {
@@ -168,13 +177,15 @@ struct NasBenchGraph {
     std::string const who = "nas-bench-graph: architecture '" + std::string(text) + "': ";
     if (text.starts_with("hash:")) return from_hash(parse_int(text.substr(5), who + "hash"));
     std::size_t const colon = text.find(':');
-    expects(colon != std::string_view::npos,
-            who + "has no ':'; write four links, ':' and four operators, for example 0,0,1,2:gat,gcn,gin,cheb");
+    expects(colon != std::string_view::npos, who +
+                                                 "has no ':'; write four links, ':' and four "
+                                                 "operators, for example 0,0,1,2:gat,gcn,gin,cheb");
     ArchCode c;
     split_text(text.substr(0, colon), ',', [&](std::string_view part, int k) {
       int const link = parse_int(part, who + "link " + std::to_string(k));
-      expects(k < 4 && link >= 0 && link <= k,
-              who + "link " + std::to_string(k) + " is " + std::to_string(link) + "; there are four links and link k is in 0..k");
+      expects(k < 4 && link >= 0 && link <= k, who + "link " + std::to_string(k) + " is " +
+                                                   std::to_string(link) +
+                                                   "; there are four links and link k is in 0..k");
       c.genes.push_back(link);
     });
     expects(c.size() == 4, who + "has " + std::to_string(c.size()) + " links, needs 4");
@@ -188,10 +199,29 @@ struct NasBenchGraph {
 
  private:
   void check(ArchCode const& c) const {
-    expects(is_valid(c), "nas-bench-graph: code " + c.key() + " is not an architecture of this space");
-    expects(hidden > 0 && pre >= 0 && post >= 0, "nas-bench-graph: hidden must be positive, pre and post not negative");
+    expects(is_valid(c),
+            "nas-bench-graph: code " + c.key() + " is not an architecture of this space");
+  }
+
+  void check_settings(ArchCode const& c) const {
+    auto const within = [](char const* what, int value, int low, int high) {
+      expects(value >= low && value <= high, std::string("nas-bench-graph: ") + what + " is " +
+                                                 std::to_string(value) + ", it must be in " +
+                                                 std::to_string(low) + ".." + std::to_string(high));
+    };
+    within("pre", pre, 0, 100);
+    within("post", post, 0, 100);
+    within("hidden", hidden, 1, 1 << 20);
     expects(hidden % 4 == 0 || std::find(c.genes.begin() + 4, c.genes.end(), 0) == c.genes.end(),
-            "nas-bench-graph: hidden is " + std::to_string(hidden) + "; gat has 4 heads, so it must be a multiple of 4");
+            "nas-bench-graph: hidden is " + std::to_string(hidden) +
+                "; gat has 4 heads, so it must be a multiple of 4");
+  }
+
+  // The code must have a canonical link.
+  static int digits(ArchCode const& c) {
+    int h = link_place(c);
+    for (std::size_t k = 4; k < 8; ++k) h = 10 * h + c[k];
+    return h;
   }
 
   static int link_place(ArchCode const& c) {
@@ -201,8 +231,9 @@ struct NasBenchGraph {
     return -1;
   }
 
-  // A skip is taken out (its readers read what it read) and put in front of everything, as the benchmark does. Only one
-  // that alone carries an operator's result to the output, past that operator's other readers, stays.
+  // A skip is taken out (its readers read what it read) and put in front of everything, as the
+  // benchmark does. Only one that alone carries an operator's result to the output, past that
+  // operator's other readers, stays.
   static void lift_skips(ArchCode& c) {
     int lifted = 0;
     std::array<int, 4> parent{c[0], c[1], c[2], c[3]};
@@ -226,7 +257,8 @@ struct NasBenchGraph {
         ++lifted;
       }
     }
-    // The chain of lifted skips, then the rest in its old order, reading the end of the chain for the input.
+    // The chain of lifted skips, then the rest in its old order, reading the end of the chain for
+    // the input.
     ArchCode t;
     std::array<int, 5> place{lifted, 0, 0, 0, 0};
     int next = lifted;

@@ -1,4 +1,5 @@
-// Training recipes by name: NAS-Bench-Graph's (Qin et al. 2022, one a data set) and those of the reference models.
+// Training recipes by name: NAS-Bench-Graph's (Qin et al. 2022, one a data set) and those of the
+// reference models.
 #pragma once
 
 #include <gnas/core/error.hpp>

@@ -1,4 +1,5 @@
-// The two models that everything is compared with, as their papers have them, in the form of a search space.
+// The two models that everything is compared with, as their papers have them, in the form of a
+// search space.
 #pragma once
 
 #include <gnas/op/nas_bench.hpp>
@@ -10,8 +11,8 @@
 
 namespace gnas::space {
 
-// One gene: "gcn" (Kipf and Welling 2017), "gat" (Velickovic et al. 2018), "gat-pubmed" (its variant with eight
-// averaged output heads).
+// One gene: "gcn" (Kipf and Welling 2017), "gat" (Velickovic et al. 2018), "gat-pubmed" (its
+// variant with eight averaged output heads).
 struct Reference {
   using policy_kind = SearchSpaceTag;
   using operators = OperatorList<op::Gcn, op::Gat>;
@@ -23,13 +24,16 @@ struct Reference {
   bool is_valid(ArchCode const& c) const { return genes_in_range(*this, c); }
 
   ModelSpec decode(ArchCode const& c, int features, int classes) const {
+    check(c);
     ModelSpec spec{.in_features = features, .num_classes = classes, .layers = {}};
     int x = spec.input();
     if (c[0] == 0) {
       // Weight decay on the first layer only.
-      x = spec.push({.kind = LayerKind::message, .inputs = {spec.dropout(x, 0.5)}, .out = 16, .op = 0});
+      x = spec.push(
+          {.kind = LayerKind::message, .inputs = {spec.dropout(x, 0.5)}, .out = 16, .op = 0});
       x = spec.dropout(spec.activation(x, Activation::relu), 0.5);
-      spec.push({.kind = LayerKind::message, .inputs = {x}, .out = classes, .op = 0, .decay = false});
+      spec.push(
+          {.kind = LayerKind::message, .inputs = {x}, .out = classes, .op = 0, .decay = false});
       return spec;
     }
     x = spec.push({.kind = LayerKind::message,
@@ -49,9 +53,17 @@ struct Reference {
     return spec;
   }
 
-  std::string to_text(ArchCode const& c) const { return std::string(names[static_cast<std::size_t>(c[0])]); }
+  std::string to_text(ArchCode const& c) const {
+    check(c);
+    return std::string(names[static_cast<std::size_t>(c[0])]);
+  }
   ArchCode parse(std::string_view text) const {
     return {{find_name(names, text, "reference: architecture")}};
+  }
+
+ private:
+  void check(ArchCode const& c) const {
+    expects(is_valid(c), "reference: code " + c.key() + " is not an architecture of this space");
   }
 };
 
