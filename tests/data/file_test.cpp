@@ -10,9 +10,9 @@
 #include <vector>
 
 using gnas::data::read_file;
+using gnas_test::BinaryScratch;
 using gnas_test::gzipped;
 using gnas_test::message_of;
-using gnas_test::Scratch;
 using gnas_test::spill;
 
 namespace {
@@ -30,7 +30,7 @@ std::string noise(std::size_t n) {
 }  // namespace
 
 TEST_CASE("plain and gzipped files give the same bytes, whatever their name", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   std::string const bytes = noise(300000);
   spill(dir / "a.bin", bytes);
   spill(dir / "b.gz", gzipped(bytes));
@@ -44,7 +44,7 @@ TEST_CASE("plain and gzipped files give the same bytes, whatever their name", "[
 }
 
 TEST_CASE("peek gives the first bytes of the content and never more than there is", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   std::string const bytes = noise(300000);
   spill(dir / "a", bytes);
   spill(dir / "a.gz", gzipped(bytes));
@@ -59,7 +59,7 @@ TEST_CASE("peek gives the first bytes of the content and never more than there i
 }
 
 TEST_CASE("a gzip file that is cut anywhere is refused by name", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   std::string const whole = gzipped("12 13\n13 14\n14 12\n");
   for (std::size_t n = 2; n < whole.size(); ++n) {
     spill(dir / "cut.gz", whole.substr(0, n));
@@ -71,7 +71,7 @@ TEST_CASE("a gzip file that is cut anywhere is refused by name", "[data]") {
 }
 
 TEST_CASE("a changed byte of a gzip file never changes what is read: it is refused", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   std::string const content = noise(500);
   std::string const whole = gzipped(content);
   std::size_t refused = 0;
@@ -97,7 +97,7 @@ TEST_CASE("unpacking stops at the limit it is given", "[data]") {
 }
 
 TEST_CASE("missing files, folders and devices are refused in one line", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   CHECK(message_of<gnas::DataError>([&] { read_file(dir / "no"); }) ==
         (dir / "no").string() + ": no such file");
   CHECK(message_of<gnas::DataError>([&] { read_file(dir.folder()); }) ==
@@ -107,7 +107,7 @@ TEST_CASE("missing files, folders and devices are refused in one line", "[data]"
 }
 
 TEST_CASE("a data set is named after its folder or file, raw and endings left out", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   std::filesystem::create_directories(dir / "cora/raw");
   spill(dir / "cora/raw/g.npz.gz", "");
   CHECK(gnas::data::data_name(dir / "cora") == "cora");

@@ -15,10 +15,10 @@
 namespace fs = std::filesystem;
 using gnas::data::npy_bytes;
 using gnas::data::read_npz_graph;
+using gnas_test::BinaryScratch;
 using gnas_test::message_of;
 using gnas_test::packed;
 using gnas_test::raw_npy;
-using gnas_test::Scratch;
 using Ids = std::vector<gnas::NodeId>;
 using Longs = std::vector<std::int64_t>;
 using Ints = std::vector<std::int32_t>;
@@ -64,7 +64,7 @@ class Graphs {
   }
 
  private:
-  Scratch dir_;
+  BinaryScratch dir_;
 };
 
 Map with(Map base, std::string const& name, std::string const& bytes) {

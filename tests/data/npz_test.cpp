@@ -11,8 +11,8 @@
 using gnas::data::npy_bytes;
 using gnas::data::Npz;
 using gnas::data::write_npz;
+using gnas_test::BinaryScratch;
 using gnas_test::message_of;
-using gnas_test::Scratch;
 using gnas_test::slurp;
 using gnas_test::spill;
 
@@ -27,7 +27,7 @@ gnas_test::Members sample() {
 }  // namespace
 
 TEST_CASE("written members are read back, stored, deflated and gzipped as a whole", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   write_npz(dir / "stored.npz", sample());
   gnas_test::Members deflated;
   for (auto const& [name, bytes] : sample()) deflated.emplace_back(name + ".npy", bytes);
@@ -47,7 +47,7 @@ TEST_CASE("written members are read back, stored, deflated and gzipped as a whol
 }
 
 TEST_CASE("equal members make equal archives, and nothing else is left in the folder", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   write_npz(dir / "a.npz", sample());
   write_npz(dir / "b.npz", sample());
   write_npz(dir / "b.npz", sample());
@@ -62,14 +62,14 @@ TEST_CASE("equal members make equal archives, and nothing else is left in the fo
 }
 
 TEST_CASE("an unknown member is refused with the list of those there are", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   write_npz(dir / "a.npz", sample());
   CHECK(message_of<gnas::DataError>([&] { Npz(dir / "a.npz").get("w"); }) ==
         (dir / "a.npz").string() + ": no member 'w'; it has x, y.z");
 }
 
 TEST_CASE("two members of one name are refused", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   // With and without the ending they name the same array.
   gnas_test::write_deflated(dir / "a.npz",
                             {{"x.npy", sample()[0].second}, {"x", sample()[1].second}});
@@ -79,7 +79,7 @@ TEST_CASE("two members of one name are refused", "[data]") {
 }
 
 TEST_CASE("an archive cut at any byte is refused in one line", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   write_npz(dir / "a.npz", sample());
   std::string const whole = slurp(dir / "a.npz");
   for (std::size_t n = 0; n < whole.size(); ++n) {
@@ -91,7 +91,7 @@ TEST_CASE("an archive cut at any byte is refused in one line", "[data]") {
 }
 
 TEST_CASE("a changed byte of an archive never changes a number", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   gnas_test::write_deflated(dir / "a.npz", {{"x.npy", sample()[0].second}});
   std::string const whole = slurp(dir / "a.npz");
   std::vector<int> const right = Npz(dir / "a.npz").get("x").to<int>();
@@ -116,7 +116,7 @@ TEST_CASE("a changed byte of an archive never changes a number", "[data]") {
 
 TEST_CASE("a member that claims more than the archive can hold is refused before it is unpacked",
           "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   write_npz(dir / "a.npz", {{"x", npy_bytes(std::vector<float>{1})}});
   std::string bad = slurp(dir / "a.npz");
   // Uncompressed sizes of the local and the central header; both must agree.
@@ -131,7 +131,7 @@ TEST_CASE("a member that claims more than the archive can hold is refused before
 }
 
 TEST_CASE("what is no zip archive is refused as such", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   spill(dir / "a.npz", "src,dst\n0,1\n");
   CHECK(message_of<gnas::DataError>([&] {
           Npz npz(dir / "a.npz");

@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 namespace p = gnas_test::pickle;
 using gnas::data::looks_like_planetoid;
 using gnas::data::read_planetoid;
+using gnas_test::BinaryScratch;
 using gnas_test::message_of;
-using gnas_test::Scratch;
 using gnas_test::spill;
 using Ids = std::vector<gnas::NodeId>;
 
@@ -86,7 +86,7 @@ void check_six(gnas::Dataset const& d) {
 
 TEST_CASE("a node that test.index skips has no features, no label and no part, and is reported",
           "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   write(dir / "six", parts());
   gnas::Dataset const d = read_planetoid(dir / "six");
   check_six(d);
@@ -98,7 +98,7 @@ TEST_CASE("a node that test.index skips has no features, no label and no part, a
 TEST_CASE(
     "a Planetoid set is found in the folder, its raw folder and by one of its files, packed or not",
     "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   write(dir / "a", parts());
   write(dir / "b", parts(), "six", true);
   write(dir / "c/raw", parts());
@@ -114,7 +114,7 @@ TEST_CASE(
 }
 
 TEST_CASE("of two sets in one folder none is taken by chance", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   write(dir / "data", parts());
   auto other = parts();
   other["test.index"] = "3\n4\n";
@@ -126,7 +126,7 @@ TEST_CASE("of two sets in one folder none is taken by chance", "[data]") {
 }
 
 TEST_CASE("files of a Planetoid set that do not fit each other are refused by name", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   auto const with = [&](std::string const& part, std::string const& bytes) {
     auto files = parts();
     files[part] = bytes;
@@ -170,7 +170,7 @@ TEST_CASE("files of a Planetoid set that do not fit each other are refused by na
 }
 
 TEST_CASE("a Planetoid file cut at any byte is refused", "[data]") {
-  Scratch const dir;
+  BinaryScratch const dir;
   for (char const* part : {"allx", "ally", "graph"}) {
     std::string const whole = parts()[part];
     for (std::size_t n = 0; n < whole.size(); ++n) {

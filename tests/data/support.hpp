@@ -2,7 +2,7 @@
 // data come with.
 #pragma once
 
-#include "../store/scratch.hpp"
+#include <unistd.h>
 
 #include <gnas/data/file.hpp>
 #include <gnas/data/npy.hpp>
@@ -14,14 +14,64 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 namespace gnas_test {
+
+// A folder for one test, removed afterwards. Named apart from the folders of other tests of this
+// program.
+class BinaryScratch {
+ public:
+  BinaryScratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "gnas_binary_XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+    folder_ = name;
+  }
+  BinaryScratch(BinaryScratch const&) = delete;
+  BinaryScratch& operator=(BinaryScratch const&) = delete;
+  ~BinaryScratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  std::filesystem::path operator/(std::string const& name) const { return folder_ / name; }
+  std::filesystem::path const& folder() const { return folder_; }
+  long files() const {
+    return std::distance(std::filesystem::directory_iterator(folder_),
+                         std::filesystem::directory_iterator());
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+inline std::string slurp(std::filesystem::path const& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+inline void spill(std::filesystem::path const& path, std::string const& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+// what() of the E that f throws; empty when it throws none.
+template <class E, class F>
+std::string message_of(F const& f) {
+  try {
+    f();
+  } catch (E const& e) {
+    return e.what();
+  }
+  return {};
+}
 
 using Members = std::vector<std::pair<std::string, std::string>>;
 

@@ -25,13 +25,15 @@ namespace gnas {
 
 struct LoadOptions {
   // "planetoid", "linqs", "geom-gcn", "npz", "folder" or "edge-list"; empty: by content.
-  std::string format;
-  std::filesystem::path features, labels, splits;  // of an edge list, or in place of a folder's
-  bool relabel = false;                            // edge lists: number the ids anew
-  bool sparse_features = false;  // the features file has lines 'node column [value]'
-  std::optional<bool> header;    // of text files; nothing: found by looking
-  EdgePolicy edges;
-  std::string split;  // made if need be (see ensure_split()) and put first; empty: as published
+  std::string format = {};
+  std::filesystem::path features = {}, labels = {},
+                        splits = {};  // of an edge list, or in place of a folder's
+  bool relabel = false;               // edge lists: number the ids anew
+  bool sparse_features = false;       // the features file has lines 'node column [value]'
+  std::optional<bool> header = {};    // of text files; nothing: found by looking
+  EdgePolicy edges = {};
+  std::string split =
+      {};  // made if need be (see ensure_split()) and put first; empty: as published
 };
 
 namespace detail {
@@ -122,7 +124,8 @@ inline std::string sniff_file(std::filesystem::path const& path) {
   if (text.starts_with('<')) {
     refuse("is XML (GraphML or GEXF), which is not read; convert it to an edge list");
   }
-  if (text.starts_with("graph [") || text.starts_with("Creator ")) {
+  if (text.starts_with("Creator") || text.starts_with("graph [") || text.starts_with("graph\n") ||
+      text.starts_with("graph\r\n")) {
     refuse("is GML, which is not read; convert it to an edge list");
   }
   return "edge-list";

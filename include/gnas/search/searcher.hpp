@@ -215,18 +215,20 @@ class BasicSearcher {
             more = false;
           }
         }
-        bool told = false;
-        for (auto at = slots_.find(told_); at != slots_.end() && at->second.state == Slot::done; at = slots_.find(told_)) {
+        // One result, then one proposal: what a strategy knows when it is asked depends on the number of the proposal
+        // alone, not on how many results came in at once.
+        auto const at = slots_.find(told_);
+        bool const told = at != slots_.end() && at->second.state == Slot::done;
+        if (told) {
           Slot& slot = at->second;
           ++told_;
-          told = true;
           if (slot.cancelled) {
             more = false;
             if (result_.ended.empty() || result_.ended == "trial limit") result_.ended = "interrupted";
-            continue;
+          } else {
+            strategy_.tell(slot.trial);
+            if (config_.on_trial && slot.same_as < 0) config_.on_trial(slot.trial);
           }
-          strategy_.tell(slot.trial);
-          if (config_.on_trial && slot.same_as < 0) config_.on_trial(slot.trial);
         }
         if (error_ || (!more && told_ == asked_)) return;
         if (!told) changed_.wait(lock);
