@@ -23,13 +23,15 @@ int main() {
   // example-end use
   searcher.space.hidden = 16;
 
-  gnas::Dataset const data = gnas::load(GNAS_SOURCE_ROOT "/examples/data/debian-bookworm/debian-small.npz");
+  gnas::Dataset const data =
+      gnas::load(GNAS_SOURCE_ROOT "/examples/data/debian-bookworm/debian-small.npz");
   auto const found = searcher.run(data, {.trials = 100, .train = {.lr = 0.02, .epochs = 15}});
 
   // Two layers, three operators each, three activations in the first one.
   std::printf("%zu trials, ended by: %s\n", found.trials.size(), found.ended.c_str());
   int with_rbf = 0;
-  for (gnas::Trial const& t : found.trials) with_rbf += t.arch.find("rbf") != std::string::npos && t.val > 0.5;
+  for (gnas::Trial const& t : found.trials)
+    with_rbf += t.arch.find("rbf") != std::string::npos && t.val > 0.5;
   std::printf("%d of them use rbf and learn\n", with_rbf);
 }
 

@@ -18,7 +18,8 @@ struct StackSpace {
     gnas::ModelSpec m{.in_features = features, .num_classes = classes, .layers = {}};
     int x = m.dropout(m.input(), 0.3);
     for (int depth = 0; depth < 1 + c[0]; ++depth) {
-      x = m.push({.kind = gnas::LayerKind::message, .inputs = {x}, .out = c[2] ? 32 : 16, .op = c[1]});
+      x = m.push(
+          {.kind = gnas::LayerKind::message, .inputs = {x}, .out = c[2] ? 32 : 16, .op = c[1]});
       x = m.dropout(m.activation(m.batch_norm(x), gnas::Activation::relu), 0.3);
     }
     m.dense(x, classes);
@@ -29,7 +30,8 @@ static_assert(gnas::check_search_space<StackSpace>());
 // example-end space
 
 int main() {
-  gnas::Dataset const data = gnas::load(GNAS_SOURCE_ROOT "/examples/data/debian-bookworm/debian-small.npz");
+  gnas::Dataset const data =
+      gnas::load(GNAS_SOURCE_ROOT "/examples/data/debian-bookworm/debian-small.npz");
   gnas::Searcher<StackSpace, gnas::search::Random> const searcher;
   gnas::SearchResult const found = searcher.run(data, {.trials = 50, .train = {.epochs = 15}});
   std::printf("%zu architectures, ended by: %s\n", found.trials.size(), found.ended.c_str());

@@ -1,3 +1,5 @@
+#include "commands.hpp"
+
 #include <gnas/core/config.hpp>
 #include <gnas/data/load.hpp>
 #include <gnas/data/split.hpp>
@@ -11,8 +13,6 @@
 #include <cstdio>
 #include <iostream>
 #include <thread>
-
-#include "commands.hpp"
 
 int check(Settings const& s, Output const& o) {
   gnas::LoadOptions options;
@@ -45,31 +45,34 @@ int doctor(Output const& o) {
 #else
       "128-bit vectors; build with -Dnative=true for this machine's own";
 #endif
-  std::string const eigen = std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
+  std::string const eigen = std::to_string(EIGEN_WORLD_VERSION) + "." +
+                            std::to_string(EIGEN_MAJOR_VERSION) + "." +
                             std::to_string(EIGEN_MINOR_VERSION);
   nlohmann::ordered_json json = {
-      {"gnas", GNAS_VERSION_STRING},
+    {"gnas", GNAS_VERSION_STRING},
 #if defined(__clang__)
-      {"compiler", "clang " __clang_version__},
+    {"compiler", "clang " __clang_version__},
 #else
-      {"compiler", "g++ " __VERSION__},
+    {"compiler", "g++ " __VERSION__},
 #endif
-      {"vectors", simd},
-      {"hardware_threads", std::thread::hardware_concurrency()},
-      {"eigen", eigen},
-      {"sqlite", sqlite3_libversion()},
-      {"libzip", zip_libzip_version()},
-      {"zlib", zlibVersion()},
-      {"back_ends", {"cpu"}},
-      {"cuda", "not in this version: training runs on the CPU"},
-      {"mpi", "not in this version: one machine, several processes through a shared --out folder"},
-      {"nccl", "not in this version"}};
+    {"vectors", simd},
+    {"hardware_threads", std::thread::hardware_concurrency()},
+    {"eigen", eigen},
+    {"sqlite", sqlite3_libversion()},
+    {"libzip", zip_libzip_version()},
+    {"zlib", zlibVersion()},
+    {"back_ends", {"cpu"}},
+    {"cuda", "not in this version: training runs on the CPU"},
+    {"mpi", "not in this version: one machine, several processes through a shared --out folder"},
+    {"nccl", "not in this version"}
+  };
   if (o.json) {
     std::cout << json.dump(2) << '\n';
     return kGood;
   }
   for (auto const& [key, value] : json.items()) {
-    std::printf("%-18s %s\n", key.c_str(), value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+    std::printf("%-18s %s\n", key.c_str(),
+                value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
   }
   return kGood;
 }

@@ -1,10 +1,10 @@
 // The commands of the program. Each returns the exit status; see README for their meaning.
 #pragma once
 
+#include "settings.hpp"
+
 #include <cstdint>
 #include <string>
-
-#include "settings.hpp"
 
 enum Exit { kGood = 0, kUsage = 2, kBadData = 3, kNoTrial = 4, kInterrupted = 5 };
 
@@ -19,7 +19,8 @@ int check(Settings const& s, Output const& o);
 int train(Settings s, Output const& o, std::string const& from);
 int search(Settings s, Output const& o);
 // Continues a search or a training from its folder. trials: a new limit, 0 = the old one.
-int resume(std::string const& folder, Output const& o, int trials, int epochs, int threads, bool restart_failed);
+int resume(std::string const& folder, Output const& o, int trials, int epochs, int threads,
+           bool restart_failed);
 int report(std::string const& folder, Output const& o, int top, bool csv);
 int export_best(std::string const& folder, Output const& o, std::int64_t trial);
 int doctor(Output const& o);

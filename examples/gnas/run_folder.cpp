@@ -26,7 +26,9 @@ gnas::Dataset load_data(Settings& s) {
   options.edges = edge_policy(s);
   gnas::Dataset data = gnas::load(s.data, options);
   gnas::TrainConfig const config = train_config(s);
-  if (!config.split.empty()) s.split = gnas::ensure_split(data, config.split == "public" && data.splits.empty() ? "random:20,30" : config.split);
+  if (!config.split.empty())
+    s.split = gnas::ensure_split(
+        data, config.split == "public" && data.splits.empty() ? "random:20,30" : config.split);
   s.data_checksum = checksum_text(data);
   s.version = GNAS_VERSION_STRING;
   return data;
@@ -40,11 +42,13 @@ fs::path new_run_folder(std::string const& wanted, std::string const& name) {
     }
   } else {
     gnas::expects(!fs::exists(folder / "config.json"),
-                  "--out " + wanted + " holds a run already; continue it with 'gnas resume " + wanted + "' or name another folder");
+                  "--out " + wanted + " holds a run already; continue it with 'gnas resume " +
+                      wanted + "' or name another folder");
   }
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw gnas::DataError("--out " + folder.string() + ": cannot be made: " + error.message());
+  if (error)
+    throw gnas::DataError("--out " + folder.string() + ": cannot be made: " + error.message());
   return folder;
 }
 
@@ -59,7 +63,8 @@ Settings read_config(fs::path const& folder) {
   std::stringstream text;
   text << in.rdbuf();
   auto const json = nlohmann::ordered_json::parse(text.str(), nullptr, false);
-  if (json.is_discarded()) throw gnas::DataError(file.string() + ": not JSON; restore it or start a new run");
+  if (json.is_discarded())
+    throw gnas::DataError(file.string() + ": not JSON; restore it or start a new run");
   return settings_from_json(json, file.string());
 }
 
@@ -67,8 +72,9 @@ gnas::ParamLayout layout_of(AnySpace const& space, gnas::ModelSpec const& spec) 
   return gnas::param_layout(spec, space.operator_table().infos);
 }
 
-void write_model(fs::path const& folder, Settings const& s, AnySpace const& space, gnas::Dataset const& data,
-                 gnas::Trial const& trial, std::vector<float> const& state) {
+void write_model(fs::path const& folder, Settings const& s, AnySpace const& space,
+                 gnas::Dataset const& data, gnas::Trial const& trial,
+                 std::vector<float> const& state) {
   gnas::ArchitectureFile file;
   file.space = s.space;
   file.code = trial.code;
@@ -77,7 +83,8 @@ void write_model(fs::path const& folder, Settings const& s, AnySpace const& spac
   file.data = data.name;
   file.data_checksum = data.checksum;
   file.settings["row_normalize"] = train_config(s).row_normalize ? 1 : 0;
-  for (gnas::OperatorInfo const& op : space.operator_table().infos) file.operators.emplace_back(op.name);
+  for (gnas::OperatorInfo const& op : space.operator_table().infos)
+    file.operators.emplace_back(op.name);
   file.spec = space.decode(trial.code, data.features.cols, data.num_classes);
   gnas::ParamLayout const layout = layout_of(space, file.spec);
   gnas::Safetensors tensors;
@@ -95,17 +102,22 @@ void write_model(fs::path const& folder, Settings const& s, AnySpace const& spac
     int const width = layout.widths[l];
     std::string const name = "layers." + std::to_string(l) + ".running_";
     tensors.tensors[name + "mean"] = {{1, width}, std::vector<float>(first, first + width)};
-    tensors.tensors[name + "var"] = {{1, width}, std::vector<float>(first + width, first + 2 * width)};
+    tensors.tensors[name + "var"] = {{1, width},
+                                     std::vector<float>(first + width, first + 2 * width)};
   }
   fs::create_directories(folder);
   gnas::write_safetensors(folder / "weights.safetensors", tensors);
   gnas::write_architecture(folder / "architecture.json", file);
 }
 
-gnas::ArchitectureFile read_model(fs::path const& folder, std::vector<float>& params, std::vector<float>& statistics) {
-  fs::path const json_file = folder / "architecture.json", weights_file = folder / "weights.safetensors";
+gnas::ArchitectureFile read_model(fs::path const& folder, std::vector<float>& params,
+                                  std::vector<float>& statistics) {
+  fs::path const json_file = folder / "architecture.json",
+                 weights_file = folder / "weights.safetensors";
   if (!fs::exists(json_file)) {
-    throw gnas::DataError(json_file.string() + ": cannot be read; --from takes a folder that 'gnas export' or a search wrote");
+    throw gnas::DataError(
+        json_file.string() +
+        ": cannot be read; --from takes a folder that 'gnas export' or a search wrote");
   }
   gnas::ArchitectureFile file = gnas::read_architecture(json_file);
   Settings s;
@@ -115,11 +127,13 @@ gnas::ArchitectureFile read_model(fs::path const& folder, std::vector<float>& pa
   auto const get = [&](std::string const& name, std::vector<std::int64_t> const& shape) {
     auto const at = tensors.tensors.find(name);
     if (at == tensors.tensors.end()) {
-      throw gnas::DataError(weights_file.string() + ": no tensor '" + name + "'; it belongs to another model than " + json_file.string());
+      throw gnas::DataError(weights_file.string() + ": no tensor '" + name +
+                            "'; it belongs to another model than " + json_file.string());
     }
     auto const* values = std::get_if<std::vector<float>>(&at->second.data);
     if (!values || at->second.shape != shape) {
-      throw gnas::DataError(weights_file.string() + ": tensor '" + name + "' has another type or shape than " + json_file.string() + " asks for");
+      throw gnas::DataError(weights_file.string() + ": tensor '" + name +
+                            "' has another type or shape than " + json_file.string() + " asks for");
     }
     return *values;
   };

@@ -1,3 +1,6 @@
+#include "commands.hpp"
+#include "run_folder.hpp"
+
 #include <gnas/report/csv.hpp>
 #include <gnas/report/json.hpp>
 #include <gnas/report/progress.hpp>
@@ -10,9 +13,6 @@
 #include <fstream>
 #include <iostream>
 #include <sstream>
-
-#include "commands.hpp"
-#include "run_folder.hpp"
 
 int resume_training(Settings s, Output const& o, std::string const& folder);
 
@@ -29,7 +29,8 @@ std::vector<gnas::ArchCode> read_arch_file(std::string const& file, AnySpace con
   for (std::string line; std::getline(in, line);) {
     ++number;
     line.erase(std::min(line.find('#'), line.size()));
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t')) line.pop_back();
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t'))
+      line.pop_back();
     if (line.empty()) continue;
     try {
       codes.push_back(gnas::space::parse(space, line));
@@ -44,8 +45,9 @@ std::vector<gnas::ArchCode> read_arch_file(std::string const& file, AnySpace con
 // Everything that a trial's result depends on, beside architecture and seeds.
 std::string context_of(Settings s) {
   ordered_json json = to_json(s);
-  for (char const* other : {"command", "data", "version", "threads", "trials", "time_s", "max_parameters", "max_memory_bytes",
-                            "strategy", "population", "sample", "arch_file", "arch", "seeds"}) {
+  for (char const* other :
+       {"command", "data", "version", "threads", "trials", "time_s", "max_parameters",
+        "max_memory_bytes", "strategy", "population", "sample", "arch_file", "arch", "seeds"}) {
     json.erase(other);
   }
   return json.dump();
@@ -62,9 +64,11 @@ gnas::SearchConfig search_config(Settings const& s, AnySpace const& space) {
   c.max_memory_bytes = s.max_memory_bytes;
   c.train = train_config(s);
   if (!s.arch_file.empty()) c.codes = read_arch_file(s.arch_file, space);
-  gnas::expects(s.trials > 0, "--trials is " + std::to_string(s.trials) + ", it must be at least 1");
+  gnas::expects(s.trials > 0,
+                "--trials is " + std::to_string(s.trials) + ", it must be at least 1");
   gnas::expects(s.seeds > 0, "--seeds is " + std::to_string(s.seeds) + ", it must be at least 1");
-  gnas::expects(s.threads >= 0, "--threads is " + std::to_string(s.threads) + ", it must be at least 0");
+  gnas::expects(s.threads >= 0,
+                "--threads is " + std::to_string(s.threads) + ", it must be at least 0");
   return c;
 }
 
@@ -76,9 +80,10 @@ ordered_json trials_json(std::vector<gnas::Trial> const& trials) {
   return list;
 }
 
-// The best model's files. A best trial that another process or an earlier call trained is trained once more: the same
-// seed gives the same weights.
-void save_best(Settings const& s, AnySpace const& space, gnas::Dataset const& data, gnas::SearchResult& found, fs::path const& to) {
+// The best model's files. A best trial that another process or an earlier call trained is trained
+// once more: the same seed gives the same weights.
+void save_best(Settings const& s, AnySpace const& space, gnas::Dataset const& data,
+               gnas::SearchResult& found, fs::path const& to) {
   gnas::Trial const* best = found.best();
   if (!best) return;
   if (found.best_number != best->number) {
@@ -93,33 +98,42 @@ void save_best(Settings const& s, AnySpace const& space, gnas::Dataset const& da
     c.time_limit_s = 0;
     c.keep_best_state = true;
     gnas::Shard<float> shard(data, c.row_normalize);
-    gnas::BasicTrainer<float> trainer(space.operator_table(), shard, space.decode(best->code, data.features.cols, data.num_classes), c,
-                                      std::hash<gnas::ArchCode>{}(best->code));
+    gnas::BasicTrainer<float> trainer(
+        space.operator_table(), shard,
+        space.decode(best->code, data.features.cols, data.num_classes), c,
+        std::hash<gnas::ArchCode>{}(best->code));
     found.best_state = trainer.run().best_state;
   }
   write_model(to, s, space, data, *best, found.best_state);
   gnas::write_atomically(to / "metrics.json", gnas::to_json(*best).dump(2) + "\n");
 }
 
-int run_search(Settings const& s, Output const& o, fs::path const& folder, gnas::Dataset const& data, AnySpace const& space) {
+int run_search(Settings const& s, Output const& o, fs::path const& folder,
+               gnas::Dataset const& data, AnySpace const& space) {
   gnas::SearchConfig config = search_config(s, space);
   gnas::TrialStore store = gnas::TrialStore::create_or_open(folder / "trials.db");
   std::string const stored = store.config_or_put(to_json(s).dump());
-  std::vector<std::string> const fields = {"data_checksum", "space", "strategy", "seed", "seeds", "epochs", "recipe"};
+  std::vector<std::string> const fields = {"data_checksum", "space",  "strategy", "seed",
+                                           "seeds",         "epochs", "recipe"};
   gnas::check_same((folder / "trials.db").string(), stored, to_json(s).dump(), fields);
   std::vector<std::uint64_t> seeds;
   for (int k = 0; k < s.seeds; ++k) seeds.push_back(s.seed + static_cast<std::uint64_t>(k));
   gnas::StoreJournal journal(store, folder / "checkpoints", context_of(s), seeds);
   config.journal = &journal;
   config.stop = interrupted;
-  std::int64_t const limit = config.codes.empty() ? s.trials : static_cast<std::int64_t>(config.codes.size());
+  std::int64_t const limit =
+      config.codes.empty() ? s.trials : static_cast<std::int64_t>(config.codes.size());
   gnas::ProgressOptions options;
   options.limit = limit;
   gnas::Progress progress(stderr, options);
-  config.on_trial = [&](gnas::Trial const& t) { progress.trial_finished(gnas::is_ranked(t) ? t.val : std::nan("")); };
+  config.on_trial = [&](gnas::Trial const& t) {
+    // Refused candidates cost no budget.
+    if (!t.seeds.empty()) progress.trial_finished(gnas::is_ranked(t) ? t.val : std::nan(""));
+  };
   config.on_epoch = [&](gnas::Trial const&, gnas::EpochMetrics const&) { progress.tick(); };
 
-  gnas::BasicSearcher<AnySpace, AnyStrategy, gnas::backend::Cpu> const searcher(space, make_strategy(s));
+  gnas::BasicSearcher<AnySpace, AnyStrategy, gnas::backend::Cpu> const searcher(space,
+                                                                                make_strategy(s));
   gnas::SearchResult found = searcher.run(data, config);
   progress.finish();
   gnas::write_csv(folder / "trials.csv", found.trials);
@@ -128,28 +142,29 @@ int run_search(Settings const& s, Output const& o, fs::path const& folder, gnas:
   bool const stopped = found.ended == "interrupted";
   gnas::Trial const* best = found.best();
   if (o.json) {
-    ordered_json json = {{"space", s.space},
-                         {"strategy", s.strategy},
-                         {"data", data.name},
-                         {"seed", s.seed},
-                         {"ended", found.ended},
-                         {"trained", found.trained},
-                         {"reused", found.reused},
-                         {"duplicates", found.duplicates},
-                         {"seconds", found.seconds},
-                         {"out", folder.string()}};
+    ordered_json json = {{"space", s.space},         {"strategy", s.strategy},
+                         {"data", data.name},        {"seed", s.seed},
+                         {"ended", found.ended},     {"trained", found.trained},
+                         {"reused", found.reused},   {"duplicates", found.duplicates},
+                         {"seconds", found.seconds}, {"out", folder.string()}};
     json["best"] = best ? gnas::to_json(*best) : ordered_json(nullptr);
     json["trials"] = trials_json(found.trials);
     std::cout << json.dump(2) << '\n';
   } else {
     found.print_table(std::cout, 20);
-    std::printf("%zu trials (%lld trained now, %lld from the store), %lld duplicates answered, %.1f s, ended by: %s\n", found.trials.size(),
-                static_cast<long long>(found.trained), static_cast<long long>(found.reused),
-                static_cast<long long>(found.duplicates), found.seconds, found.ended.c_str());
+    std::printf(
+        "%zu trials (%lld trained now, %lld from the store), %lld duplicates answered, %.1f s, "
+        "ended by: %s\n",
+        found.trials.size(), static_cast<long long>(found.trained),
+        static_cast<long long>(found.reused), static_cast<long long>(found.duplicates),
+        found.seconds, found.ended.c_str());
     if (best) std::printf("best model: %s\n", (folder / "best").c_str());
     std::fflush(stdout);
   }
-  std::fprintf(stderr, stopped ? "stopped; continue with: gnas resume %s\n" : "more trials: gnas resume %s --trials N\n", folder.c_str());
+  std::fprintf(stderr,
+               stopped ? "stopped; continue with: gnas resume %s\n"
+                       : "more trials: gnas resume %s --trials N\n",
+               folder.c_str());
   if (stopped) return kInterrupted;
   return best ? kGood : kNoTrial;
 }
@@ -166,37 +181,42 @@ int search(Settings s, Output const& o) {
     ordered_json json = to_json(s);
     json["space_settings"] = space.f->settings;
     json["space_size"] = space.f->view.size();
-    json["resolved_training"] = {{"optimizer", config.train.optimizer == gnas::Optimizer::adam ? "adam" : "sgd"},
-                                 {"lr", config.train.lr},
-                                 {"weight_decay", config.train.weight_decay},
-                                 {"epochs", config.train.epochs},
-                                 {"patience", config.train.patience},
-                                 {"row_normalize", config.train.row_normalize},
-                                 {"split", gnas::find_split(data, config.train.split).name}};
+    json["resolved_training"] = {
+        {"optimizer", config.train.optimizer == gnas::Optimizer::adam ? "adam" : "sgd"},
+        {"lr", config.train.lr},
+        {"weight_decay", config.train.weight_decay},
+        {"epochs", config.train.epochs},
+        {"patience", config.train.patience},
+        {"row_normalize", config.train.row_normalize},
+        {"split", gnas::find_split(data, config.train.split).name}};
     std::cout << json.dump(2) << '\n';
     return kGood;
   }
   // Several processes that are given one folder share the search; the first decides its settings.
   fs::path folder = o.out;
-  if (o.out.empty() || !fs::exists(folder / "trials.db")) folder = new_run_folder(o.out, data.name + "-" + s.space);
+  if (o.out.empty() || !fs::exists(folder / "trials.db"))
+    folder = new_run_folder(o.out, data.name + "-" + s.space);
   if (!fs::exists(folder / "config.json")) write_config(folder, s);
   return run_search(s, o, folder, data, space);
 }
 
-int resume(std::string const& folder, Output const& o, int trials, int epochs, int threads, bool restart_failed) {
+int resume(std::string const& folder, Output const& o, int trials, int epochs, int threads,
+           bool restart_failed) {
   Settings s = read_config(folder);
   if (s.command == "train") {
     if (epochs > 0) s.epochs = epochs;
     if (threads > 0) s.threads = threads;
     return resume_training(s, o, folder);
   }
-  gnas::expects(epochs == 0, "resume: --epochs is for trainings; a search's trials must stay comparable");
+  gnas::expects(epochs == 0,
+                "resume: --epochs is for trainings; a search's trials must stay comparable");
   if (trials > 0) s.trials = trials;
   if (threads > 0) s.threads = threads;
   std::string const checksum = s.data_checksum;
   gnas::Dataset const data = load_data(s);
   if (s.data_checksum != checksum) {
-    throw gnas::DataError(s.data + ": its checksum is " + s.data_checksum + ", the search was made with " + checksum +
+    throw gnas::DataError(s.data + ": its checksum is " + s.data_checksum +
+                          ", the search was made with " + checksum +
                           "; restore the data or start a new search");
   }
   if (trials > 0) write_config(folder, s);
@@ -209,21 +229,25 @@ int resume(std::string const& folder, Output const& o, int trials, int epochs, i
 
 int report(std::string const& folder, Output const& o, int top, bool csv) {
   fs::path const file = fs::path(folder) / "trials.db";
-  if (!fs::exists(file)) throw gnas::DataError(folder + ": no trials.db, so no search of gnas is here");
+  if (!fs::exists(file))
+    throw gnas::DataError(folder + ": no trials.db, so no search of gnas is here");
   gnas::TrialStore store = gnas::TrialStore::open_read_only(file);
   std::vector<gnas::Trial> const trials = store.finished();
   gnas::StoreCounts const counts = store.counts();
   if (csv) {
     gnas::write_csv(std::cout, trials);
   } else if (o.json) {
-    ordered_json json = {{"finished", counts.finished}, {"running", counts.running}, {"waiting", counts.waiting}};
+    ordered_json json = {
+        {"finished", counts.finished}, {"running", counts.running}, {"waiting", counts.waiting}};
     json["trials"] = trials_json(trials);
-    if (top > 0 && json["trials"].size() > static_cast<std::size_t>(top)) json["trials"].erase(json["trials"].begin() + top, json["trials"].end());
+    if (top > 0 && json["trials"].size() > static_cast<std::size_t>(top))
+      json["trials"].erase(json["trials"].begin() + top, json["trials"].end());
     std::cout << json.dump(2) << '\n';
   } else {
     gnas::print_table(std::cout, trials, static_cast<std::size_t>(std::max(top, 0)));
-    std::printf("%lld finished, %lld running, %lld waiting\n", static_cast<long long>(counts.finished),
-                static_cast<long long>(counts.running), static_cast<long long>(counts.waiting));
+    std::printf("%lld finished, %lld running, %lld waiting\n",
+                static_cast<long long>(counts.finished), static_cast<long long>(counts.running),
+                static_cast<long long>(counts.waiting));
   }
   return kGood;
 }
@@ -231,13 +255,16 @@ int report(std::string const& folder, Output const& o, int top, bool csv) {
 int export_best(std::string const& folder, Output const& o, std::int64_t trial) {
   gnas::expects(!o.out.empty(), "export: where to? give --out");
   Settings s = read_config(folder);
-  gnas::expects(s.command == "search", folder + ": holds a training; its model is in " + folder + "/best");
+  gnas::expects(s.command == "search",
+                folder + ": holds a training; its model is in " + folder + "/best");
   gnas::TrialStore store = gnas::TrialStore::open_read_only(fs::path(folder) / "trials.db");
   gnas::SearchResult found;
   found.trials = store.finished();
   if (trial >= 0) {
     std::erase_if(found.trials, [&](gnas::Trial const& t) { return t.number != trial; });
-    gnas::expects(!found.trials.empty(), "export: trial " + std::to_string(trial) + " is not among the finished ones; 'gnas report " + folder + "' lists them");
+    gnas::expects(!found.trials.empty(), "export: trial " + std::to_string(trial) +
+                                             " is not among the finished ones; 'gnas report " +
+                                             folder + "' lists them");
   }
   if (!found.best()) {
     std::fprintf(stderr, "gnas: %s: no trial with a result to export\n", folder.c_str());

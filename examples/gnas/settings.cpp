@@ -83,9 +83,11 @@ gnas::EdgePolicy edge_policy(Settings const& s) {
   constexpr std::array<std::string_view, 2> directions = {"keep", "symmetrize"};
   constexpr std::array<std::string_view, 3> duplicates = {"keep", "merge", "sum"};
   constexpr std::array<std::string_view, 3> loops = {"keep", "remove", "add-missing"};
-  return {.direction = static_cast<gnas::Direction>(find_name(directions, s.direction, "--direction")),
-          .duplicates = static_cast<gnas::Duplicates>(find_name(duplicates, s.duplicates, "--duplicates")),
-          .self_loops = static_cast<gnas::SelfLoops>(find_name(loops, s.self_loops, "--self-loops"))};
+  return {
+      .direction = static_cast<gnas::Direction>(find_name(directions, s.direction, "--direction")),
+      .duplicates =
+          static_cast<gnas::Duplicates>(find_name(duplicates, s.duplicates, "--duplicates")),
+      .self_loops = static_cast<gnas::SelfLoops>(find_name(loops, s.self_loops, "--self-loops"))};
 }
 
 ordered_json to_json(Settings const& s) {
@@ -103,7 +105,8 @@ Settings settings_from_json(ordered_json const& json, std::string const& where) 
     try {
       read(*at, member);
     } catch (nlohmann::json::exception const&) {
-      throw gnas::DataError(where + ": member '" + name + "' is " + at->dump() + ", which is of the wrong type");
+      throw gnas::DataError(where + ": member '" + name + "' is " + at->dump() +
+                            ", which is of the wrong type");
     }
   });
   return s;
@@ -118,7 +121,8 @@ gnas::TrainConfig train_config(Settings const& s) {
   if (!s.recipe.empty()) apply(gnas::space::recipe(s.recipe), c);
   if (s.optimizer) {
     constexpr std::array<std::string_view, 2> names = {"sgd", "adam"};
-    c.optimizer = static_cast<gnas::Optimizer>(gnas::space::find_name(names, *s.optimizer, "--optimizer"));
+    c.optimizer =
+        static_cast<gnas::Optimizer>(gnas::space::find_name(names, *s.optimizer, "--optimizer"));
   }
   if (s.lr) c.lr = *s.lr;
   if (s.weight_decay) c.weight_decay = *s.weight_decay;

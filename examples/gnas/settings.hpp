@@ -1,5 +1,5 @@
-// What a command of the program runs with: one struct, filled by the command line and the configuration file, and
-// written into the output folder as JSON, from which a resume takes it.
+// What a command of the program runs with: one struct, filled by the command line and the
+// configuration file, and written into the output folder as JSON, from which a resume takes it.
 #pragma once
 
 #include <gnas/graph/dataset.hpp>
@@ -32,7 +32,8 @@ struct Settings {
   bool no_early_stop = false;
   std::uint64_t seed = 0;
   int seeds = 1;
-  int threads = 0;  // train: inside the training (0 = 1); search: candidates at once (0 = one a hardware thread)
+  int threads = 0;  // train: inside the training (0 = 1); search: candidates at once (0 = one a
+                    // hardware thread)
   double trial_time_s = 0;
 
   // train

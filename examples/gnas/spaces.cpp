@@ -17,7 +17,9 @@ AnySpace erase(Space const& space, std::string settings) {
   f->settings = std::move(settings);
   f->table = gnas::operator_table<typename Space::operators, float>();
   f->view = gnas::search::make_space_view(space);
-  f->decode = [space](gnas::ArchCode const& c, int features, int classes) { return space.decode(c, features, classes); };
+  f->decode = [space](gnas::ArchCode const& c, int features, int classes) {
+    return space.decode(c, features, classes);
+  };
   f->to_text = [space](gnas::ArchCode const& c) { return gnas::space::to_text(space, c); };
   f->parse_text = [space](std::string_view text) { return gnas::space::parse(space, text); };
   return {std::move(f)};
@@ -48,10 +50,13 @@ AnySpace make_space(Settings const& s) {
     space.hidden = s.hidden.value_or(space.hidden);
     space.dropout = s.dropout.value_or(space.dropout);
     gnas::expects(space.hidden > 0 && space.hidden % 4 == 0,
-                  "--hidden is " + std::to_string(space.hidden) + ", it must be a positive multiple of 4 (gat has 4 heads)");
+                  "--hidden is " + std::to_string(space.hidden) +
+                      ", it must be a positive multiple of 4 (gat has 4 heads)");
     gnas::expects(space.pre >= 0 && space.post >= 0, "--pre and --post must be at least 0");
-    gnas::expects(space.dropout >= 0 && space.dropout < 1, "--dropout is " + number(space.dropout) + ", it must be in [0, 1)");
-    return erase(space, "pre " + std::to_string(space.pre) + ", post " + std::to_string(space.post) + ", hidden " +
+    gnas::expects(space.dropout >= 0 && space.dropout < 1,
+                  "--dropout is " + number(space.dropout) + ", it must be in [0, 1)");
+    return erase(space, "pre " + std::to_string(space.pre) + ", post " +
+                            std::to_string(space.post) + ", hidden " +
                             std::to_string(space.hidden) + ", dropout " + number(space.dropout));
   }
   refuse(s.pre.has_value(), "--pre", s.space);
@@ -61,9 +66,12 @@ AnySpace make_space(Settings const& s) {
     gnas::space::GraphNas space;
     space.layers = s.layers.value_or(space.layers);
     space.dropout = s.dropout.value_or(r ? r->dropout : space.dropout);
-    gnas::expects(space.layers > 0, "--layers is " + std::to_string(space.layers) + ", it must be at least 1");
-    gnas::expects(space.dropout >= 0 && space.dropout < 1, "--dropout is " + number(space.dropout) + ", it must be in [0, 1)");
-    return erase(space, "layers " + std::to_string(space.layers) + ", dropout " + number(space.dropout));
+    gnas::expects(space.layers > 0,
+                  "--layers is " + std::to_string(space.layers) + ", it must be at least 1");
+    gnas::expects(space.dropout >= 0 && space.dropout < 1,
+                  "--dropout is " + number(space.dropout) + ", it must be in [0, 1)");
+    return erase(space,
+                 "layers " + std::to_string(space.layers) + ", dropout " + number(space.dropout));
   }
   refuse(s.layers.has_value(), "--layers", s.space);
   refuse(s.dropout.has_value(), "--dropout", s.space);
@@ -72,9 +80,12 @@ AnySpace make_space(Settings const& s) {
 
 AnyStrategy make_strategy(Settings const& s) {
   constexpr std::array<std::string_view, 2> names = {"random", "regularized-evolution"};
-  if (gnas::space::find_name(names, s.strategy, "--strategy") == 0) return AnyStrategy(gnas::search::Random{});
-  gnas::expects(s.population > 0, "--population is " + std::to_string(s.population) + ", it must be at least 1");
-  gnas::expects(s.sample > 0, "--sample is " + std::to_string(s.sample) + ", it must be at least 1");
+  if (gnas::space::find_name(names, s.strategy, "--strategy") == 0)
+    return AnyStrategy(gnas::search::Random{});
+  gnas::expects(s.population > 0,
+                "--population is " + std::to_string(s.population) + ", it must be at least 1");
+  gnas::expects(s.sample > 0,
+                "--sample is " + std::to_string(s.sample) + ", it must be at least 1");
   gnas::search::RegularizedEvolution evolution;
   evolution.population = s.population;
   evolution.sample = s.sample;

@@ -1,13 +1,13 @@
 // Spaces and strategies by name, for a program that learns at run time what to search.
 #pragma once
 
+#include "settings.hpp"
+
 #include <gnas/search/searcher.hpp>
 
 #include <functional>
 #include <memory>
 #include <string>
-
-#include "settings.hpp"
 
 // Compiled once, in trainer.cpp.
 extern template class gnas::CpuExecutor<float>;
@@ -52,12 +52,16 @@ class AnyStrategy {
   AnyStrategy() = default;
   template <class S>
   explicit AnyStrategy(S strategy)
-      : begin_([](void* s, gnas::search::SpaceView const& v, std::uint64_t seed) { static_cast<S*>(s)->begin(v, seed); }),
+      : begin_([](void* s, gnas::search::SpaceView const& v, std::uint64_t seed) {
+          static_cast<S*>(s)->begin(v, seed);
+        }),
         ask_([](void* s) { return static_cast<S*>(s)->ask(); }),
         tell_([](void* s, gnas::Trial const& t) { static_cast<S*>(s)->tell(t); }),
         strategy_(std::make_shared<S>(std::move(strategy))) {}
 
-  void begin(gnas::search::SpaceView const& v, std::uint64_t seed) { begin_(strategy_.get(), v, seed); }
+  void begin(gnas::search::SpaceView const& v, std::uint64_t seed) {
+    begin_(strategy_.get(), v, seed);
+  }
   std::optional<gnas::ArchCode> ask() { return ask_(strategy_.get()); }
   void tell(gnas::Trial const& t) { tell_(strategy_.get(), t); }
 

@@ -1,3 +1,6 @@
+#include "commands.hpp"
+#include "run_folder.hpp"
+
 #include <gnas/report/json.hpp>
 #include <gnas/report/table.hpp>
 #include <gnas/store/checkpoint.hpp>
@@ -5,9 +8,6 @@
 
 #include <cstdio>
 #include <iostream>
-
-#include "commands.hpp"
-#include "run_folder.hpp"
 
 namespace {
 
@@ -64,8 +64,10 @@ ordered_json config_json(gnas::TrainConfig const& c) {
 }
 
 // One seed, from its checkpoint when there is one. Writes the curve and, when asked, stops early.
-gnas::TrainResult train_seed(gnas::BasicTrainer<float>& trainer, fs::path const& folder, std::uint64_t seed, int stop_after) {
-  fs::path const checkpoint = folder.empty() ? fs::path() : folder / ("seed-" + std::to_string(seed) + ".ckpt");
+gnas::TrainResult train_seed(gnas::BasicTrainer<float>& trainer, fs::path const& folder,
+                             std::uint64_t seed, int stop_after) {
+  fs::path const checkpoint =
+      folder.empty() ? fs::path() : folder / ("seed-" + std::to_string(seed) + ".ckpt");
   if (!checkpoint.empty()) {
     if (auto bytes = gnas::load_checkpoint(checkpoint)) trainer.restore(*bytes);
   }
@@ -80,13 +82,15 @@ void write_curve(fs::path const& folder, gnas::TrainResult const& r) {
   std::string csv = "epoch,loss,train,val,test\n";
   char line[160];
   for (gnas::EpochMetrics const& m : r.history) {
-    std::snprintf(line, sizeof line, "%d,%.17g,%.17g,%.17g,%.17g\n", m.epoch, m.loss, m.train, m.val, m.test);
+    std::snprintf(line, sizeof line, "%d,%.17g,%.17g,%.17g,%.17g\n", m.epoch, m.loss, m.train,
+                  m.val, m.test);
     csv += line;
   }
   gnas::write_atomically(folder / ("seed-" + std::to_string(r.seed) + ".csv"), csv);
 }
 
-int run_training(Settings s, Output const& o, fs::path const& folder, gnas::Dataset const& data, AnySpace const& space) {
+int run_training(Settings s, Output const& o, fs::path const& folder, gnas::Dataset const& data,
+                 AnySpace const& space) {
   gnas::TrainConfig config = train_config(s);
   config.threads = s.threads > 0 ? s.threads : 1;
   config.keep_best_state = true;
@@ -103,7 +107,8 @@ int run_training(Settings s, Output const& o, fs::path const& folder, gnas::Data
   bool stopped = false;
   for (int k = 0; k < s.seeds && !stopped; ++k) {
     config.seed = s.seed + static_cast<std::uint64_t>(k);
-    gnas::BasicTrainer<float> trainer(space.operator_table(), shard, spec, config, std::hash<gnas::ArchCode>{}(t.code));
+    gnas::BasicTrainer<float> trainer(space.operator_table(), shard, spec, config,
+                                      std::hash<gnas::ArchCode>{}(t.code));
     t.parameters = trainer.parameters();
     t.memory_bytes = trainer.memory_bytes();
     if (o.dry_run) {
@@ -123,9 +128,11 @@ int run_training(Settings s, Output const& o, fs::path const& folder, gnas::Data
     stopped = r.status == gnas::Status::interrupted;
     if (!folder.empty()) write_curve(folder, r);
     if (!o.json) {
-      std::fprintf(stderr, "seed %llu: validation %.2f%%, test %.2f%% at epoch %d of %d, %.1f s, %s%s%s\n",
-                   static_cast<unsigned long long>(r.seed), 100 * r.val, 100 * r.test, r.best_epoch, r.epochs, r.seconds,
-                   std::string(to_string(r.status)).c_str(), r.reason.empty() ? "" : ": ", r.reason.c_str());
+      std::fprintf(stderr,
+                   "seed %llu: validation %.2f%%, test %.2f%% at epoch %d of %d, %.1f s, %s%s%s\n",
+                   static_cast<unsigned long long>(r.seed), 100 * r.val, 100 * r.test, r.best_epoch,
+                   r.epochs, r.seconds, std::string(to_string(r.status)).c_str(),
+                   r.reason.empty() ? "" : ": ", r.reason.c_str());
     }
     if (r.best_epoch > 0 && r.val > best_val) {
       best_val = r.val;
@@ -142,7 +149,8 @@ int run_training(Settings s, Output const& o, fs::path const& folder, gnas::Data
   t.test = summary.test.mean;
   if (!folder.empty()) {
     gnas::write_atomically(folder / "result.json", result_json(t, s).dump(2) + "\n");
-    if (!stopped && !best_state.empty()) write_model(folder / "best", s, space, data, t, best_state);
+    if (!stopped && !best_state.empty())
+      write_model(folder / "best", s, space, data, t, best_state);
   }
   if (o.json) {
     std::cout << result_json(t, s).dump(2) << '\n';
@@ -171,12 +179,15 @@ int evaluate_saved(Settings s, Output const& o, std::string const& from) {
   made.dropout = std::nullopt;
   AnySpace const space = make_space(made);
   gnas::Dataset const data = load_data(s);
-  gnas::expects(data.features.cols == file.spec.in_features && data.num_classes == file.spec.num_classes,
-                from + ": the model was made for " + std::to_string(file.spec.in_features) + " features and " +
-                    std::to_string(file.spec.num_classes) + " classes, " + data.name + " has " +
-                    std::to_string(data.features.cols) + " and " + std::to_string(data.num_classes));
+  gnas::expects(
+      data.features.cols == file.spec.in_features && data.num_classes == file.spec.num_classes,
+      from + ": the model was made for " + std::to_string(file.spec.in_features) +
+          " features and " + std::to_string(file.spec.num_classes) + " classes, " + data.name +
+          " has " + std::to_string(data.features.cols) + " and " +
+          std::to_string(data.num_classes));
   gnas::TrainConfig config = train_config(s);
-  config.row_normalize = file.settings.contains("row_normalize") && file.settings.at("row_normalize") != 0;
+  config.row_normalize =
+      file.settings.contains("row_normalize") && file.settings.at("row_normalize") != 0;
   config.threads = s.threads > 0 ? s.threads : 1;
   gnas::Shard<float> shard(data, config.row_normalize);
   gnas::BasicTrainer<float> trainer(space.operator_table(), shard, file.spec, config);
@@ -185,7 +196,12 @@ int evaluate_saved(Settings s, Output const& o, std::string const& from) {
   std::copy(statistics.begin(), statistics.end(), state.statistics().begin());
   auto const [val, test] = trainer.accuracy();
   if (o.json) {
-    std::cout << ordered_json{{"arch", file.arch}, {"val", val}, {"test", test}, {"parameters", trainer.parameters()}}.dump(2) << '\n';
+    std::cout << ordered_json{{"arch", file.arch},
+                              {"val", val},
+                              {"test", test},
+                              {"parameters", trainer.parameters()}}
+                     .dump(2)
+              << '\n';
   } else {
     std::printf("%s: validation %.2f%%, test %.2f%%\n", file.arch.c_str(), 100 * val, 100 * test);
   }
@@ -196,11 +212,13 @@ int evaluate_saved(Settings s, Output const& o, std::string const& from) {
 
 int train(Settings s, Output const& o, std::string const& from) {
   if (!from.empty()) return evaluate_saved(std::move(s), o, from);
-  gnas::expects(!s.arch.empty(), "train: which architecture? give --arch, or --from and a saved model");
+  gnas::expects(!s.arch.empty(),
+                "train: which architecture? give --arch, or --from and a saved model");
   gnas::Dataset const data = load_data(s);
   AnySpace const space = make_space(s);
   s.arch = space.to_text(gnas::space::canonical(space, gnas::space::parse(space, s.arch)));
-  gnas::expects(s.stop_after == 0 || !o.out.empty(), "train: --stop-after needs --out, where the training is kept to be continued");
+  gnas::expects(s.stop_after == 0 || !o.out.empty(),
+                "train: --stop-after needs --out, where the training is kept to be continued");
   fs::path folder;
   if (!o.out.empty() && !o.dry_run) {
     folder = new_run_folder(o.out, "");
@@ -215,7 +233,8 @@ int resume_training(Settings s, Output const& o, std::string const& folder) {
   s.stop_after = 0;
   gnas::Dataset const data = load_data(s);
   if (s.data_checksum != checksum) {
-    throw gnas::DataError(s.data + ": its checksum is " + s.data_checksum + ", the run was started with " + checksum +
+    throw gnas::DataError(s.data + ": its checksum is " + s.data_checksum +
+                          ", the run was started with " + checksum +
                           "; restore the data or start a new run");
   }
   return run_training(s, o, folder, data, make_space(s));

@@ -1,7 +1,11 @@
 // Row bodies with four lanes against one lane: the split of work over lanes, without a device.
+#include "../support/graphs.hpp"
+#include "../support/lockstep.hpp"
+#include "../support/reference.hpp"
+
+#include <gnas/graph/shard.hpp>
 #include <gnas/kernel/aggregate_grad.hpp>
 #include <gnas/kernel/sparse_row.hpp>
-#include <gnas/graph/shard.hpp>
 #include <gnas/op/graph_nas.hpp>
 #include <gnas/op/nas_bench.hpp>
 
@@ -9,10 +13,6 @@
 
 #include <string>
 #include <vector>
-
-#include "../support/graphs.hpp"
-#include "../support/lockstep.hpp"
-#include "../support/reference.hpp"
 
 static_assert(gnas::Group<gnas_test::LockstepGroup>);
 
@@ -28,20 +28,23 @@ struct GatMax : gnas::op::Gat {
 };
 
 struct Buffers {
-  std::vector<float> value, left, right, channel_left, channel_right, vector, out, lse, upstream, delta, score_grad,
-      value_grad, left_grad, right_grad, channel_grad, sum_left, sum_right, sum_vector;
+  std::vector<float> value, left, right, channel_left, channel_right, vector, out, lse, upstream,
+      delta, score_grad, value_grad, left_grad, right_grad, channel_grad, sum_left, sum_right,
+      sum_vector;
   std::vector<std::int32_t> arg;
 };
 
 template <class Op>
 Buffers run(gnas::GraphVariant<float> const& g, int heads, int width, int lanes) {
-  std::size_t const R = static_cast<std::size_t>(g.csr.num_rows), S = static_cast<std::size_t>(g.csr.num_cols),
-                    E = static_cast<std::size_t>(g.csr.num_edges()), H = static_cast<std::size_t>(heads),
-                    F = H * static_cast<std::size_t>(width);
+  std::size_t const R = static_cast<std::size_t>(g.csr.num_rows),
+                    S = static_cast<std::size_t>(g.csr.num_cols),
+                    E = static_cast<std::size_t>(g.csr.num_edges()),
+                    H = static_cast<std::size_t>(heads), F = H * static_cast<std::size_t>(width);
   Buffers b;
   auto const fill = [](std::vector<float>& v, std::size_t n, std::uint64_t seed) {
     v.resize(n);
-    for (std::size_t k = 0; k < n; ++k) v[k] = static_cast<float>(gnas_test::draw(seed, k, 256)) / 128 - 1;
+    for (std::size_t k = 0; k < n; ++k)
+      v[k] = static_cast<float>(gnas_test::draw(seed, k, 256)) / 128 - 1;
   };
   fill(b.value, S * F, 1);
   fill(b.left, S * H, 2);
@@ -93,17 +96,21 @@ Buffers run(gnas::GraphVariant<float> const& g, int heads, int width, int lanes)
   gnas::ChannelSums<float> const sums{b.sum_left.data(), b.sum_right.data(), b.sum_vector.data()};
   std::vector<float> scratch(static_cast<std::size_t>(gnas::row_scratch(heads)));
   auto const all = [&](auto const& group) {
-    for (gnas::NodeId i = 0; i < g.csr.num_rows; ++i) gnas::aggregate_row<Op>(group, a.forward, i, scratch.data(), static_cast<int>(F));
+    for (gnas::NodeId i = 0; i < g.csr.num_rows; ++i)
+      gnas::aggregate_row<Op>(group, a.forward, i, scratch.data(), static_cast<int>(F));
     group.sync();
     if (group.rank() == 0) {
       for (std::size_t i = 0; i < R * H; ++i) {
-        for (std::size_t d = 0; d < F / H; ++d) b.delta[i] += b.upstream[i * (F / H) + d] * b.out[i * (F / H) + d];
+        for (std::size_t d = 0; d < F / H; ++d)
+          b.delta[i] += b.upstream[i * (F / H) + d] * b.out[i * (F / H) + d];
       }
     }
     group.sync();
-    for (gnas::NodeId j = 0; j < g.csr.num_cols; ++j) gnas::aggregate_grad_column<Op>(group, a, j, scratch.data(), sums);
+    for (gnas::NodeId j = 0; j < g.csr.num_cols; ++j)
+      gnas::aggregate_grad_column<Op>(group, a, j, scratch.data(), sums);
     group.sync();
-    for (gnas::NodeId i = 0; i < g.csr.num_rows; ++i) gnas::aggregate_grad_row<Op>(group, a, i, sums);
+    for (gnas::NodeId i = 0; i < g.csr.num_rows; ++i)
+      gnas::aggregate_grad_row<Op>(group, a, i, sums);
   };
   if (lanes == 1) {
     all(gnas::SerialGroup{});
@@ -138,7 +145,9 @@ void compare(char const* name) {
 
 }  // namespace
 
-TEST_CASE("four lanes give what one lane gives: softmax attention") { compare<gnas::op::Gat>("gat"); }
+TEST_CASE("four lanes give what one lane gives: softmax attention") {
+  compare<gnas::op::Gat>("gat");
+}
 TEST_CASE("four lanes give what one lane gives: weighted sums") { compare<gnas::op::Sage>("sage"); }
 TEST_CASE("four lanes give what one lane gives: maxima") {
   compare<PlainMax>("max");
@@ -157,12 +166,15 @@ TEST_CASE("sparse rows skip zeros and give the dense product") {
   for (std::size_t k = 0; k < dense.size(); ++k) dense[k] = gnas_test::draw(1, k, 64) / 32.0 - 1;
   for (int i = 0; i < f.rows; ++i) {
     std::fill(expected.begin(), expected.end(), 0.0);
-    for (auto e = f.row_ptr[static_cast<std::size_t>(i)]; e < f.row_ptr[static_cast<std::size_t>(i) + 1]; ++e) {
+    for (auto e = f.row_ptr[static_cast<std::size_t>(i)];
+         e < f.row_ptr[static_cast<std::size_t>(i) + 1]; ++e) {
       for (std::size_t c = 0; c < 5; ++c) {
-        expected[c] += f.value[static_cast<std::size_t>(e)] * dense[static_cast<std::size_t>(f.col[static_cast<std::size_t>(e)]) * 5 + c];
+        expected[c] += f.value[static_cast<std::size_t>(e)] *
+                       dense[static_cast<std::size_t>(f.col[static_cast<std::size_t>(e)]) * 5 + c];
       }
     }
-    gnas::sparse_row(gnas::SerialGroup{}, f.view(), nullptr, f.value.data(), i, dense.data(), 5, 5, out.data(), false);
+    gnas::sparse_row(gnas::SerialGroup{}, f.view(), nullptr, f.value.data(), i, dense.data(), 5, 5,
+                     out.data(), false);
     CHECK(gnas_test::difference(out, expected) < 1e-14);
   }
 }

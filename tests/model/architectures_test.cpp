@@ -1,12 +1,13 @@
-// Whole NAS-Bench-Graph networks against PyTorch Geometric: loss, all gradients, batch-norm statistics, evaluation logits.
+// Whole NAS-Bench-Graph networks against PyTorch Geometric: loss, all gradients, batch-norm
+// statistics, evaluation logits.
+#include "../support/graphs.hpp"
+#include "../support/reference.hpp"
+
 #include <gnas/space/nas_bench_graph.hpp>
 #include <gnas/train/optimizer.hpp>
 #include <gnas/train/trainer.hpp>
 
 #include <catch2/catch.hpp>
-
-#include "../support/graphs.hpp"
-#include "../support/reference.hpp"
 
 namespace {
 
@@ -14,7 +15,8 @@ using gnas::LayerKind;
 using gnas::Role;
 using Space = gnas::space::NasBenchGraph;
 
-// The reference's name of a parameter's owner: "pre0", "op2", "bn1", "out", "post0", by the order of layers.
+// The reference's name of a parameter's owner: "pre0", "op2", "bn1", "out", "post0", by the order
+// of layers.
 struct Namer {
   gnas::ModelSpec const& spec;
   gnas::ArchCode const& code;
@@ -22,7 +24,8 @@ struct Namer {
   std::map<int, std::string> owner;
 
   Namer(gnas::ModelSpec const& s, gnas::ArchCode const& c, int p) : spec(s), code(c), pre(p) {
-    // Walk the layers as decode() made them: dropout, pre layers, then for each operator its batch norm chain and itself.
+    // Walk the layers as decode() made them: dropout, pre layers, then for each operator its batch
+    // norm chain and itself.
     std::size_t l = 2;
     for (int k = 0; k < pre; ++k) {
       owner[static_cast<int>(l)] = "pre" + std::to_string(k);
@@ -33,27 +36,34 @@ struct Namer {
         owner[static_cast<int>(l)] = "bn" + std::to_string(i);
         l += 3;
       }
-      if (code[static_cast<std::size_t>(4 + i)] != Space::kSkip) owner[static_cast<int>(l++)] = "op" + std::to_string(i);
+      if (code[static_cast<std::size_t>(4 + i)] != Space::kSkip)
+        owner[static_cast<int>(l++)] = "op" + std::to_string(i);
     }
     l += 2;  // concat, relu
     owner[static_cast<int>(l++)] = "out";
     for (int k = 0; l < spec.layers.size(); ++l) {
-      if (spec.layers[l].kind == LayerKind::dense) owner[static_cast<int>(l)] = "post" + std::to_string(k++);
+      if (spec.layers[l].kind == LayerKind::dense)
+        owner[static_cast<int>(l)] = "post" + std::to_string(k++);
     }
   }
   std::string name(gnas::Param const& p) const {
-    static std::map<Role, std::string> const role = {{Role::weight, "W"},      {Role::root, "W_root"}, {Role::left, "att_dst"},
-                                                     {Role::right, "att_src"}, {Role::bias, "bias"},   {Role::bn_scale, "scale"},
-                                                     {Role::bn_shift, "shift"}};
+    static std::map<Role, std::string> const role = {
+        {Role::weight, "W"},      {Role::root, "W_root"}, {Role::left, "att_dst"},
+        {Role::right, "att_src"}, {Role::bias, "bias"},   {Role::bn_scale, "scale"},
+        {Role::bn_shift, "shift"}};
     return owner.at(p.layer) + "." + role.at(p.role);
   }
 };
 
 template <class T>
-void check(gnas_test::Reference const& ref, std::map<std::string, std::string> const& c, double tolerance) {
+void check(gnas_test::Reference const& ref, std::map<std::string, std::string> const& c,
+           double tolerance) {
   std::string const& id = c.at("case");
   auto const number = [&](char const* key) { return std::stoi(c.at(key)); };
-  Space const space{.pre = number("num_pre"), .post = number("num_post"), .hidden = number("hidden"), .dropout = 0};
+  Space const space{.pre = number("num_pre"),
+                    .post = number("num_post"),
+                    .hidden = number("hidden"),
+                    .dropout = 0};
   std::string link;
   for (char ch : c.at("link")) link += (link.empty() ? "" : ",") + std::string(1, ch);
   gnas::ArchCode const code = space.parse(link + ":" + c.at("ops"));
@@ -98,7 +108,8 @@ void check(gnas_test::Reference const& ref, std::map<std::string, std::string> c
     std::vector<T> const mine(grads.begin() + p.offset, grads.begin() + p.offset + p.size());
     auto const expected = ref.get(id, namer.name(p) + ".grad");
     double worst = 0;
-    for (std::size_t k = 0; k < mine.size(); ++k) worst = std::max(worst, std::abs(static_cast<double>(mine[k]) - expected[k]));
+    for (std::size_t k = 0; k < mine.size(); ++k)
+      worst = std::max(worst, std::abs(static_cast<double>(mine[k]) - expected[k]));
     INFO(namer.name(p));
     CHECK(worst < tolerance * std::max(scale, 1.0));
   }
@@ -116,7 +127,8 @@ void check(gnas_test::Reference const& ref, std::map<std::string, std::string> c
   gnas::optimizer_step<T>(pool, config, trainer.layout(), trainer.state(), grads);
   auto const logits = trainer.all_logits();
   std::vector<T> mine;
-  for (std::int64_t r = 0; r < logits.rows; ++r) mine.insert(mine.end(), logits.row(r), logits.row(r) + logits.cols);
+  for (std::int64_t r = 0; r < logits.rows; ++r)
+    mine.insert(mine.end(), logits.row(r), logits.row(r) + logits.cols);
   CHECK(gnas_test::difference(mine, ref.get(id, "logits_eval")) < 10 * tolerance);
 }
 

@@ -1,12 +1,12 @@
+#include "../support/graphs.hpp"
+#include "../support/reference.hpp"
+
 #include <gnas/model/arena.hpp>
 #include <gnas/space/graph_nas.hpp>
 #include <gnas/space/nas_bench_graph.hpp>
 #include <gnas/train/trainer.hpp>
 
 #include <catch2/catch.hpp>
-
-#include "../support/graphs.hpp"
-#include "../support/reference.hpp"
 
 namespace {
 
@@ -32,7 +32,8 @@ TEST_CASE("a plan for few rows gives the same logits as one for all rows") {
     gnas::CpuExecutor<double> executor(shard, pool, ops.functions);
     gnas::RowSet const few = gnas::RowSet::of(200, {3, 17, 18, 90, 151});
     for (bool training : {true, false}) {
-      auto const whole = gnas::make_plan<double>(spec, ops.infos, shard, gnas::RowSet::all(200), training);
+      auto const whole =
+          gnas::make_plan<double>(spec, ops.infos, shard, gnas::RowSet::all(200), training);
       auto const part = gnas::make_plan<double>(spec, ops.infos, shard, few, training);
       gnas::ModelState<double> state(whole.layout, 0);
       gnas::initialize<double>(state, whole.layout, spec, ops.infos, gnas::philox_key(3));
@@ -42,7 +43,8 @@ TEST_CASE("a plan for few rows gives the same logits as one for all rows") {
       executor.forward(whole, state, {1, 2}, 5);
       std::vector<double> expected, got;
       auto const a = executor.logits(whole);
-      for (gnas::NodeId k = 0; k < few.size(); ++k) expected.insert(expected.end(), a.row(few.node(k)), a.row(few.node(k)) + a.cols);
+      for (gnas::NodeId k = 0; k < few.size(); ++k)
+        expected.insert(expected.end(), a.row(few.node(k)), a.row(few.node(k)) + a.cols);
       executor.forward(part, same, {1, 2}, 5);
       auto const b = executor.logits(part);
       for (std::int64_t r = 0; r < b.rows; ++r) got.insert(got.end(), b.row(r), b.row(r) + b.cols);
@@ -52,12 +54,15 @@ TEST_CASE("a plan for few rows gives the same logits as one for all rows") {
     }
   };
   Space const space{.pre = 1, .post = 1, .hidden = 8, .dropout = 0.4};
-  for (char const* text : {"0,1,2,3:gat,gcn,gin,cheb", "0,0,1,1:sage,arma,graph,gat", "0,1,1,3:skip,graph,fc,sage"}) {
+  for (char const* text :
+       {"0,1,2,3:gat,gcn,gin,cheb", "0,0,1,1:sage,arma,graph,gat", "0,1,1,3:skip,graph,fc,sage"}) {
     check(gnas::operator_table<Space::operators, double>(), space.decode(space.parse(text), 12, 3));
   }
   gnas::space::GraphNas const macro;
-  for (char const* text : {"cos,max,relu,2,8;gcn,mlp,linear,4,-", "generalized_linear,mean,tanh,2,4;gat_sym,sum,elu,2,-"}) {
-    check(gnas::operator_table<gnas::space::GraphNas::operators, double>(), macro.decode(macro.parse(text), 12, 3));
+  for (char const* text : {"cos,max,relu,2,8;gcn,mlp,linear,4,-",
+                           "generalized_linear,mean,tanh,2,4;gat_sym,sum,elu,2,-"}) {
+    check(gnas::operator_table<gnas::space::GraphNas::operators, double>(),
+          macro.decode(macro.parse(text), 12, 3));
   }
 }
 
@@ -79,7 +84,8 @@ TEST_CASE("gradients are the same whether a loss needs few rows or is given zero
   executor.prepare(plan);
   executor.forward(plan, trainer.state(), gnas::philox_key(config.seed), 1);
   std::vector<std::int32_t> labels(200, -1);
-  for (auto i : data.splits[0].train) labels[static_cast<std::size_t>(i)] = data.labels[static_cast<std::size_t>(i)];
+  for (auto i : data.splits[0].train)
+    labels[static_cast<std::size_t>(i)] = data.labels[static_cast<std::size_t>(i)];
   gnas::cross_entropy<double>(pool, executor.logits(plan), labels, 5, executor.logits_grad(plan));
   executor.backward(all);
   CHECK(gnas_test::difference(few, all) < 1e-12);
@@ -136,5 +142,6 @@ TEST_CASE("specs that break a rule are refused with layer and rule") {
   gnas::Shard<float> shard(data);
   t = {.in_features = 12, .num_classes = 3, .layers = {}};
   t.dense(t.batch_norm(t.input()), 3);
-  CHECK_THROWS_WITH(gnas::make_plan<float>(t, infos, shard, gnas::RowSet::all(200), true), Catch::Contains("batch norm of sparse features"));
+  CHECK_THROWS_WITH(gnas::make_plan<float>(t, infos, shard, gnas::RowSet::all(200), true),
+                    Catch::Contains("batch norm of sparse features"));
 }

@@ -1,3 +1,6 @@
+#include "../support/reference.hpp"
+#include "../support/run_layer.hpp"
+
 #include <gnas/op/graph_nas.hpp>
 #include <gnas/op/nas_bench.hpp>
 #include <gnas/space/graph_nas.hpp>
@@ -7,9 +10,6 @@
 
 #include <cmath>
 #include <limits>
-
-#include "../support/reference.hpp"
-#include "../support/run_layer.hpp"
 
 namespace {
 
@@ -57,7 +57,8 @@ struct PlainMax : gnas::op::Operator {
 using Extra = gnas::OperatorList<OwnGradient, SameByDuals, GatedMin>;
 
 template <class Ops>
-std::map<Role, std::vector<double>> random_params(gnas::LayerSpec layer, int in, std::uint64_t seed) {
+std::map<Role, std::vector<double>> random_params(gnas::LayerSpec layer, int in,
+                                                  std::uint64_t seed) {
   gnas::ModelSpec spec{.in_features = in, .num_classes = 1, .layers = {}};
   layer.inputs = {spec.input()};
   bool const averaged = !layer.concat_heads && layer.heads > 1;
@@ -67,20 +68,24 @@ std::map<Role, std::vector<double>> random_params(gnas::LayerSpec layer, int in,
   std::map<Role, std::vector<double>> out;
   std::uint64_t k = 0;
   for (gnas::Param const& p : gnas::param_layout(spec, infos).params) {
-    for (std::int64_t i = 0; i < p.size(); ++i) out[p.role].push_back(gnas_test::draw(seed, ++k, 2000) / 1000.0 - 1.0);
+    for (std::int64_t i = 0; i < p.size(); ++i)
+      out[p.role].push_back(gnas_test::draw(seed, ++k, 2000) / 1000.0 - 1.0);
   }
   return out;
 }
 
-// Central differences of sum(y * g) against the gradients, over every parameter and x. Kinks of max, min and relu can
-// make one quotient wrong; the median of the errors cannot be fooled by them, and only few may be.
+// Central differences of sum(y * g) against the gradients, over every parameter and x. Kinks of
+// max, min and relu can make one quotient wrong; the median of the errors cannot be fooled by them,
+// and only few may be.
 template <class Ops>
 void check_gradients(NamedGraph const& graph, gnas::LayerSpec const& layer, int in) {
   std::vector<double> x, g;
   bool const averaged = !layer.concat_heads && layer.heads > 1;
   int const width = averaged ? layer.out : layer.out * layer.heads;
-  for (int k = 0; k < graph.nodes * in; ++k) x.push_back(gnas_test::draw(11, static_cast<std::uint64_t>(k), 2000) / 1000.0 - 1);
-  for (int k = 0; k < graph.nodes * width; ++k) g.push_back(gnas_test::draw(12, static_cast<std::uint64_t>(k), 2000) / 1000.0 - 1);
+  for (int k = 0; k < graph.nodes * in; ++k)
+    x.push_back(gnas_test::draw(11, static_cast<std::uint64_t>(k), 2000) / 1000.0 - 1);
+  for (int k = 0; k < graph.nodes * width; ++k)
+    g.push_back(gnas_test::draw(12, static_cast<std::uint64_t>(k), 2000) / 1000.0 - 1);
   auto params = random_params<Ops>(layer, in, 13);
   auto const loss = [&] {
     auto const run = gnas_test::run_layer<Ops, double>(graph, layer, in, x, params, g);
@@ -91,7 +96,8 @@ void check_gradients(NamedGraph const& graph, gnas::LayerSpec const& layer, int 
   auto const run = gnas_test::run_layer<Ops, double>(graph, layer, in, x, params, g);
   int wrong = 0, all = 0;
   double worst = 0;
-  auto const compare = [&](std::vector<double>& v, std::vector<double> const& grad, std::size_t step) {
+  auto const compare = [&](std::vector<double>& v, std::vector<double> const& grad,
+                           std::size_t step) {
     for (std::size_t k = 0; k < v.size(); k += step) {
       double const old = v[k], e = 1e-5;
       v[k] = old + e;
@@ -108,21 +114,26 @@ void check_gradients(NamedGraph const& graph, gnas::LayerSpec const& layer, int 
   };
   std::size_t const step = graph.nodes > 20 ? 7 : 1;
   compare(x, run.x_grad, step);
-  for (auto& [role, values] : params) compare(values, run.grads.at(role), values.size() > 60 ? 11 : 1);
+  for (auto& [role, values] : params)
+    compare(values, run.grads.at(role), values.size() > 60 ? 11 : 1);
   static constexpr auto infos = Ops::infos();
   auto const& info = infos[static_cast<std::size_t>(layer.op)];
-  INFO(graph.name << ", " << info.name << ", heads " << layer.heads << ", width " << layer.out << ", worst " << worst);
+  INFO(graph.name << ", " << info.name << ", heads " << layer.heads << ", width " << layer.out
+                  << ", worst " << worst);
   CHECK(all > 0);
   CHECK(wrong <= (info.extremum() ? all / 25 : 0));
 }
 
 }  // namespace
 
-TEST_CASE("gradients of NAS-Bench-Graph's operators agree with central differences on nasty graphs") {
+TEST_CASE(
+    "gradients of NAS-Bench-Graph's operators agree with central differences on nasty graphs") {
   using Ops = gnas::space::NasBenchGraph::operators;
   for (auto const& graph : gnas_test::nasty_graphs()) {
     for (int op = 0; op < static_cast<int>(Ops::size); ++op) {
-      check_gradients<Ops>(graph, {.kind = gnas::LayerKind::message, .out = 3, .op = op, .heads = op == 0 ? 2 : 1}, 4);
+      check_gradients<Ops>(
+          graph, {.kind = gnas::LayerKind::message, .out = 3, .op = op, .heads = op == 0 ? 2 : 1},
+          4);
     }
   }
 }
@@ -132,14 +143,21 @@ TEST_CASE("gradients of GraphNAS's operators agree with central differences") {
   auto const graphs = gnas_test::nasty_graphs();
   for (int op = 0; op < static_cast<int>(Ops::size); ++op) {
     for (std::size_t g : {std::size_t{1}, std::size_t{5}, std::size_t{6}}) {
-      check_gradients<Ops>(graphs[g], {.kind = gnas::LayerKind::message, .out = 2, .op = op, .heads = 2, .concat_heads = g != 6}, 3);
+      check_gradients<Ops>(graphs[g],
+                           {.kind = gnas::LayerKind::message,
+                            .out = 2,
+                            .op = op,
+                            .heads = 2,
+                            .concat_heads = g != 6},
+                           3);
     }
   }
 }
 
 TEST_CASE("a gradient of the operator's own gives the same as dual numbers") {
   auto const graph = gnas_test::nasty_graphs().back();
-  std::vector<double> x(static_cast<std::size_t>(graph.nodes) * 4, 0.0), g(static_cast<std::size_t>(graph.nodes) * 6, 0.0);
+  std::vector<double> x(static_cast<std::size_t>(graph.nodes) * 4, 0.0),
+      g(static_cast<std::size_t>(graph.nodes) * 6, 0.0);
   for (std::size_t k = 0; k < x.size(); ++k) x[k] = gnas_test::draw(3, k, 100) / 50.0 - 1;
   for (std::size_t k = 0; k < g.size(); ++k) g[k] = gnas_test::draw(4, k, 100) / 50.0 - 1;
   gnas::LayerSpec layer{.kind = gnas::LayerKind::message, .out = 3, .op = 0, .heads = 2};
@@ -160,9 +178,12 @@ TEST_CASE("every width gives the same columns as a wide layer, at one thread and
     for (int op : {0, 1, 4}) {
       gnas::LayerSpec const layer{.kind = gnas::LayerKind::message, .out = width, .op = op};
       std::vector<float> x, g(static_cast<std::size_t>(graph.nodes * width), 0.5f);
-      for (int k = 0; k < graph.nodes * 5; ++k) x.push_back(static_cast<float>(gnas_test::draw(1, static_cast<std::uint64_t>(k), 100)) / 50 - 1);
+      for (int k = 0; k < graph.nodes * 5; ++k)
+        x.push_back(
+            static_cast<float>(gnas_test::draw(1, static_cast<std::uint64_t>(k), 100)) / 50 - 1);
       std::map<Role, std::vector<float>> params;
-      for (auto const& [role, v] : random_params<Ops>(layer, 5, 3)) params[role].assign(v.begin(), v.end());
+      for (auto const& [role, v] : random_params<Ops>(layer, 5, 3))
+        params[role].assign(v.begin(), v.end());
       auto const one = gnas_test::run_layer<Ops, float>(graph, layer, 5, x, params, g, 1);
       auto const three = gnas_test::run_layer<Ops, float>(graph, layer, 5, x, params, g, 3);
       INFO("width " << width << ", operator " << op);
@@ -171,7 +192,8 @@ TEST_CASE("every width gives the same columns as a wide layer, at one thread and
       CHECK(one.grads == three.grads);
       // The same in double, where vectors have another width.
       std::vector<double> const xd(x.begin(), x.end()), gd(g.begin(), g.end());
-      auto const wide = gnas_test::run_layer<Ops, double>(graph, layer, 5, xd, random_params<Ops>(layer, 5, 3), gd);
+      auto const wide = gnas_test::run_layer<Ops, double>(graph, layer, 5, xd,
+                                                          random_params<Ops>(layer, 5, 3), gd);
       CHECK(gnas_test::difference(one.y, wide.y) < 1e-5);
       CHECK(gnas_test::difference(one.x_grad, wide.x_grad) < 2e-5);
     }
@@ -184,7 +206,8 @@ TEST_CASE("softmax survives scores of +-1000 and takes the largest (O01)") {
   gnas::LayerSpec const layer{.kind = gnas::LayerKind::message, .out = 1, .op = 0};
   std::map<Role, std::vector<float>> const params = {
       {Role::weight, {1}}, {Role::left, {0}}, {Role::right, {1000}}, {Role::bias, {0}}};
-  auto const run = gnas_test::run_layer<Ops, float>(graph, layer, 1, {-1.0f, 1.0f, -1.0f}, params, {1, 1, 1});
+  auto const run =
+      gnas_test::run_layer<Ops, float>(graph, layer, 1, {-1.0f, 1.0f, -1.0f}, params, {1, 1, 1});
   CHECK(run.y[0] == 1.0f);
   for (float v : run.x_grad) CHECK(std::isfinite(v));
   for (auto const& [role, grad] : run.grads) {
@@ -195,13 +218,17 @@ TEST_CASE("softmax survives scores of +-1000 and takes the largest (O01)") {
 TEST_CASE("rows without in-edges are the root part alone, exactly 0 under a maximum (O03, O04)") {
   NamedGraph const chain{"chain", 5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}}};
   using Ops = gnas::OperatorList<gnas::op::Sage, gnas::op::Graph, gnas::op::Gcn>;
-  std::map<Role, std::vector<double>> const params = {{Role::weight, {2}}, {Role::root, {10}}, {Role::bias, {0}}};
-  auto const mean = gnas_test::run_layer<Ops, double>(chain, {.kind = gnas::LayerKind::message, .out = 1, .op = 0}, 1, {1, 2, 3, 4, 5}, params, {1, 0, 0, 0, 0});
+  std::map<Role, std::vector<double>> const params = {
+      {Role::weight, {2}}, {Role::root, {10}}, {Role::bias, {0}}};
+  auto const mean = gnas_test::run_layer<Ops, double>(
+      chain, {.kind = gnas::LayerKind::message, .out = 1, .op = 0}, 1, {1, 2, 3, 4, 5}, params,
+      {1, 0, 0, 0, 0});
   CHECK(mean.y == std::vector<double>{10, 22, 34, 46, 58});
   CHECK(mean.x_grad == std::vector<double>{10, 0, 0, 0, 0});
   using MaxOnly = gnas::OperatorList<PlainMax>;
-  auto const top = gnas_test::run_layer<MaxOnly, double>(chain, {.kind = gnas::LayerKind::message, .out = 1, .op = 0}, 1, {-1, -2, -3, -4, -5},
-                                                        {{Role::weight, {1}}, {Role::bias, {0}}}, {1, 1, 1, 1, 1});
+  auto const top = gnas_test::run_layer<MaxOnly, double>(
+      chain, {.kind = gnas::LayerKind::message, .out = 1, .op = 0}, 1, {-1, -2, -3, -4, -5},
+      {{Role::weight, {1}}, {Role::bias, {0}}}, {1, 1, 1, 1, 1});
   CHECK(top.y == std::vector<double>{0, -1, -2, -3, -4});
   CHECK(top.x_grad == std::vector<double>{1, 1, 1, 1, 0});
 }
@@ -209,12 +236,14 @@ TEST_CASE("rows without in-edges are the root part alone, exactly 0 under a maxi
 TEST_CASE("self-loops are counted once by gat and only added where missing by gcn (O05)") {
   NamedGraph const graph{"loop", 2, {{0, 0}, {0, 1}, {1, 0}}};
   using Ops = gnas::OperatorList<gnas::op::Gcn, gnas::op::Gat>;
-  auto const gcn = gnas_test::run_layer<Ops, double>(graph, {.kind = gnas::LayerKind::message, .out = 1, .op = 0}, 1, {1, 3},
-                                                    {{Role::weight, {1}}, {Role::bias, {0}}}, {1, 1});
+  auto const gcn = gnas_test::run_layer<Ops, double>(
+      graph, {.kind = gnas::LayerKind::message, .out = 1, .op = 0}, 1, {1, 3},
+      {{Role::weight, {1}}, {Role::bias, {0}}}, {1, 1});
   // All weights are 1/2: both nodes have degree 2.
   CHECK(gcn.y[0] == Approx(2.0));
   CHECK(gcn.y[1] == Approx(2.0));
-  auto const gat = gnas_test::run_layer<Ops, double>(graph, {.kind = gnas::LayerKind::message, .out = 1, .op = 1}, 1, {1, 3},
-                                                    {{Role::weight, {1}}, {Role::left, {0}}, {Role::right, {0}}, {Role::bias, {0}}}, {1, 1});
+  auto const gat = gnas_test::run_layer<Ops, double>(
+      graph, {.kind = gnas::LayerKind::message, .out = 1, .op = 1}, 1, {1, 3},
+      {{Role::weight, {1}}, {Role::left, {0}}, {Role::right, {0}}, {Role::bias, {0}}}, {1, 1});
   CHECK(gat.y[0] == Approx(2.0));
 }

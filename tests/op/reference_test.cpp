@@ -1,14 +1,15 @@
-// Operators against PyTorch Geometric and against a dense implementation of GraphNAS's formulas: forward and all
-// gradients. Tolerances: 1e-10 in double; 1e-5 of the largest entry in float.
+// Operators against PyTorch Geometric and against a dense implementation of GraphNAS's formulas:
+// forward and all gradients. Tolerances: 1e-10 in double; 1e-5 of the largest entry in float.
+#include "../support/reference.hpp"
+
+#include "../support/run_layer.hpp"
+
 #include <gnas/op/graph_nas.hpp>
 #include <gnas/op/nas_bench.hpp>
 #include <gnas/space/graph_nas.hpp>
 #include <gnas/space/nas_bench_graph.hpp>
 
 #include <catch2/catch.hpp>
-
-#include "../support/reference.hpp"
-#include "../support/run_layer.hpp"
 
 namespace {
 
@@ -24,13 +25,14 @@ gnas_test::NamedGraph graph_of(Reference const& ref, std::string const& id, int 
 
 // Runs a case in T and gives the largest difference over output and gradients.
 template <class Ops, class T>
-double check_case(Reference const& ref, std::string const& id, int nodes, gnas::LayerSpec const& layer, int in,
-                  std::map<std::string, Role> const& keys) {
+double check_case(Reference const& ref, std::string const& id, int nodes,
+                  gnas::LayerSpec const& layer, int in, std::map<std::string, Role> const& keys) {
   std::map<Role, std::vector<T>> params;
   for (auto const& [key, role] : keys) {
     if (ref.has(id, key)) params[role] = ref.get<T>(id, key);
   }
-  auto const run = gnas_test::run_layer<Ops, T>(graph_of(ref, id, nodes), layer, in, ref.get<T>(id, "x"), params, ref.get<T>(id, "g"));
+  auto const run = gnas_test::run_layer<Ops, T>(graph_of(ref, id, nodes), layer, in,
+                                                ref.get<T>(id, "x"), params, ref.get<T>(id, "g"));
   double worst = gnas_test::difference(run.y, ref.get(id, "y"));
   worst = std::max(worst, gnas_test::difference(run.x_grad, ref.get(id, "x.grad")));
   for (auto const& [key, role] : keys) {
@@ -56,12 +58,16 @@ TEST_CASE("NAS-Bench-Graph's operators agree with PyTorch Geometric, forward and
     layer.heads = std::stoi(c.at("heads"));
     layer.out = std::stoi(c.at("out"));
     layer.concat_heads = c.at("concat") == "1";
-    std::map<std::string, Role> const keys = {
-        {"W", Role::weight}, {"W_root", Role::root}, {"att_dst", Role::left}, {"att_src", Role::right}, {"bias", Role::bias}};
+    std::map<std::string, Role> const keys = {{"W", Role::weight},
+                                              {"W_root", Role::root},
+                                              {"att_dst", Role::left},
+                                              {"att_src", Role::right},
+                                              {"bias", Role::bias}};
     std::string const& id = c.at("case");
     int const nodes = std::stoi(c.at("nodes")), in = std::stoi(c.at("in"));
     INFO(id);
-    if (c.at("dtype") == "f64") CHECK(check_case<Ops, double>(ref, id, nodes, layer, in, keys) < 1e-10);
+    if (c.at("dtype") == "f64")
+      CHECK(check_case<Ops, double>(ref, id, nodes, layer, in, keys) < 1e-10);
     CHECK(check_case<Ops, float>(ref, id, nodes, layer, in, keys) < 1e-5);
     ++checked;
   }
@@ -80,23 +86,26 @@ TEST_CASE("GraphNAS's 28 operators agree with the dense formulas, forward and ba
     layer.out = std::stoi(c.at("out"));
     layer.concat_heads = c.at("concat") == "1";
     std::map<std::string, Role> const keys = {
-        {"W", Role::weight},           {"left", Role::left},           {"right", Role::right},
-        {"gvec", Role::vector},        {"mlp1.W", Role::message_w1},   {"mlp1.bias", Role::message_b1},
-        {"mlp2.W", Role::message_w2},  {"mlp2.bias", Role::message_b2}, {"bias", Role::bias}};
+        {"W", Role::weight},          {"left", Role::left},
+        {"right", Role::right},       {"gvec", Role::vector},
+        {"mlp1.W", Role::message_w1}, {"mlp1.bias", Role::message_b1},
+        {"mlp2.W", Role::message_w2}, {"mlp2.bias", Role::message_b2},
+        {"bias", Role::bias}};
     std::string const& id = c.at("case");
     std::map<std::string, Role> present;
     static constexpr auto infos = Space::operators::infos();
     gnas::OperatorInfo const& info = infos[static_cast<std::size_t>(layer.op)];
     for (auto const& [key, role] : keys) {
-      bool const ours = role == Role::left || role == Role::right ? info.learned()
-                        : role == Role::vector                    ? info.channel_vector
+      bool const ours = role == Role::left || role == Role::right    ? info.learned()
+                        : role == Role::vector                       ? info.channel_vector
                         : role == Role::weight || role == Role::bias ? true
                                                                      : info.message_hidden > 0;
       if (ours) present[key] = role;
     }
     int const nodes = std::stoi(c.at("nodes")), in = std::stoi(c.at("in"));
     INFO(id);
-    if (c.at("dtype") == "f64") CHECK(check_case<Space::operators, double>(ref, id, nodes, layer, in, present) < 1e-10);
+    if (c.at("dtype") == "f64")
+      CHECK(check_case<Space::operators, double>(ref, id, nodes, layer, in, present) < 1e-10);
     CHECK(check_case<Space::operators, float>(ref, id, nodes, layer, in, present) < 1e-5);
     ++checked;
   }

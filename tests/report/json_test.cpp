@@ -35,7 +35,7 @@ TEST_CASE("a trial comes back from JSON with every digit, NaN through null", "[r
   std::string const text = gnas::json_line(sample());
   CHECK(
       text ==
-      R"({"number":4,"code":[3,-1],"architecture":"gcn","status":"timed_out","reason":"limit \"5 s\"",)"
+      R"({"number":4,"code":[3,-1],"arch":"gcn","status":"timed_out","reason":"limit \"5 s\"",)"
       R"("val":0.30000000000000004,"test":null,"parameters":9223372036854775807,"memory_bytes":8,)"
       R"("seeds":[{"seed":18446744073709551615,"status":"completed","reason":"","val":0.3333333333333333,)"
       R"("test":0.5,"best_epoch":2,"epochs":3,"seconds":0.25}]})");

@@ -1,3 +1,5 @@
+#include "../support/graphs.hpp"
+
 #include <gnas/search/random.hpp>
 #include <gnas/search/searcher.hpp>
 #include <gnas/space/layerwise.hpp>
@@ -11,8 +13,6 @@
 #include <set>
 #include <sstream>
 
-#include "../support/graphs.hpp"
-
 namespace {
 
 using gnas::ArchCode;
@@ -22,7 +22,9 @@ using gnas::Trial;
 // Two searchers that differ in the order of their policies are one type.
 static_assert(std::same_as<gnas::Searcher<gnas::search::Random, gnas::space::Reference>,
                            gnas::Searcher<gnas::space::Reference, gnas::search::Random>>);
-static_assert(std::same_as<gnas::Searcher<>, gnas::Searcher<gnas::backend::Cpu, gnas::search::RegularizedEvolution, gnas::space::NasBenchGraph>>);
+static_assert(std::same_as<gnas::Searcher<>,
+                           gnas::Searcher<gnas::backend::Cpu, gnas::search::RegularizedEvolution,
+                                          gnas::space::NasBenchGraph>>);
 
 SearchConfig small() {
   SearchConfig c;
@@ -137,7 +139,8 @@ TEST_CASE("a small space ends when it is exhausted, whatever the strategy (S01)"
 TEST_CASE("duplicates are answered from what is known and cost no budget (S02)") {
   gnas::Dataset const d = gnas_test::two_communities();
   gnas::Searcher<gnas::space::Reference, Scripted> s;
-  s.strategy.codes = {ArchCode{{0}}, ArchCode{{0}}, ArchCode{{1}}, ArchCode{{0}}, ArchCode{{1}}, ArchCode{{2}}};
+  s.strategy.codes = {ArchCode{{0}}, ArchCode{{0}}, ArchCode{{1}},
+                      ArchCode{{0}}, ArchCode{{1}}, ArchCode{{2}}};
   SearchConfig c = small();
   c.trials = 3;
   auto const r = s.run(d, c);
@@ -243,7 +246,8 @@ TEST_CASE("the best model's weights come with the result and belong to the best 
   REQUIRE(r.best() != nullptr);
   CHECK(r.best_number == r.best()->number);
   gnas::Shard<float> shard(d);
-  gnas::Trainer<gnas::space::NasBenchGraph::operators> trainer(shard, s.space.decode(r.best()->code, d.features.cols, 2), c.train);
+  gnas::Trainer<gnas::space::NasBenchGraph::operators> trainer(
+      shard, s.space.decode(r.best()->code, d.features.cols, 2), c.train);
   REQUIRE(trainer.state().block().size() == r.best_state.size());
   std::copy(r.best_state.begin(), r.best_state.end(), trainer.state().block().begin());
   CHECK(trainer.accuracy().first == r.best()->val);

@@ -19,10 +19,12 @@ struct NamedGraph {
 
 // A number of the test's own stream, in 0..n-1.
 inline int draw(std::uint64_t seed, std::uint64_t k, int n) {
-  return static_cast<int>(gnas::mix64(seed * 0x9E3779B97F4A7C15u + k) % static_cast<std::uint64_t>(n));
+  return static_cast<int>(gnas::mix64(seed * 0x9E3779B97F4A7C15u + k) %
+                          static_cast<std::uint64_t>(n));
 }
 
-// No edges, one node, isolated nodes, hubs, parallel edges, self-loops, chains, rows longer than a tile.
+// No edges, one node, isolated nodes, hubs, parallel edges, self-loops, chains, rows longer than a
+// tile.
 inline std::vector<NamedGraph> nasty_graphs() {
   std::vector<NamedGraph> g;
   g.push_back({"one node", 1, {}});
@@ -30,7 +32,9 @@ inline std::vector<NamedGraph> nasty_graphs() {
   g.push_back({"one self-loop", 3, {{1, 1}}});
   g.push_back({"chain", 5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}}});
   g.push_back({"all self-loops", 4, {{0, 0}, {1, 1}, {2, 2}, {3, 3}}});
-  g.push_back({"parallel", 3, {{0, 1}, {0, 1}, {0, 1}, {2, 1}, {1, 0}, {1, 0}, {0, 1}, {0, 1}, {0, 1}, {2, 1}}});
+  g.push_back({"parallel",
+               3,
+               {{0, 1}, {0, 1}, {0, 1}, {2, 1}, {1, 0}, {1, 0}, {0, 1}, {0, 1}, {0, 1}, {2, 1}}});
   g.push_back({"loops and edges", 4, {{0, 0}, {0, 1}, {1, 0}, {2, 1}, {2, 2}, {2, 2}, {3, 2}}});
   NamedGraph hub{"hub", 90, {}};
   for (int i = 0; i < 90; ++i) hub.edges.push_back({i, 7});
@@ -42,8 +46,10 @@ inline std::vector<NamedGraph> nasty_graphs() {
   return g;
 }
 
-// A data set with the given directed graph, `features` features (every third or so not zero) and three classes.
-inline gnas::Dataset make_dataset(NamedGraph const& graph, int features, std::uint64_t seed = 5, bool dense = false) {
+// A data set with the given directed graph, `features` features (every third or so not zero) and
+// three classes.
+inline gnas::Dataset make_dataset(NamedGraph const& graph, int features, std::uint64_t seed = 5,
+                                  bool dense = false) {
   gnas::Dataset d;
   d.name = graph.name;
   for (auto [a, b] : graph.edges) {
@@ -73,7 +79,8 @@ inline gnas::Dataset make_dataset(NamedGraph const& graph, int features, std::ui
   }
   d.num_classes = 3;
   gnas::Split s{.name = "all", .train = {}, .val = {}, .test = {}};
-  for (int i = 0; i < graph.nodes; ++i) (i % 3 == 0 ? s.train : i % 3 == 1 ? s.val : s.test).push_back(i);
+  for (int i = 0; i < graph.nodes; ++i)
+    (i % 3 == 0 ? s.train : i % 3 == 1 ? s.val : s.test).push_back(i);
   d.splits = {s};
   return d;
 }

@@ -1,4 +1,5 @@
-// LockstepGroup: N lanes as N threads that meet at every reduction, to run row bodies as a warp would.
+// LockstepGroup: N lanes as N threads that meet at every reduction, to run row bodies as a warp
+// would.
 #pragma once
 
 #include <barrier>
@@ -34,7 +35,8 @@ class LockstepGroup {
     shared_->value[static_cast<std::size_t>(rank_)] = static_cast<double>(x);
     sync();
     T r = static_cast<T>(shared_->value[0]);
-    for (std::size_t k = 1; k < shared_->value.size(); ++k) r = f(r, static_cast<T>(shared_->value[k]));
+    for (std::size_t k = 1; k < shared_->value.size(); ++k)
+      r = f(r, static_cast<T>(shared_->value[k]));
     sync();
     return r;
   }

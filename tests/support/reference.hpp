@@ -1,4 +1,5 @@
-// Reads the reference values that tests/reference/make_reference.py made with PyTorch and PyTorch Geometric.
+// Reads the reference values that tests/reference/make_reference.py made with PyTorch and PyTorch
+// Geometric.
 #pragma once
 
 #include <gnas/data/npz.hpp>
@@ -48,7 +49,8 @@ template <class A, class B>
 double difference(A const& got, B const& expected) {
   if (got.size() != expected.size()) return 1e300;
   double worst = 0, scale = 1;
-  for (std::size_t i = 0; i < expected.size(); ++i) scale = std::max(scale, std::abs(static_cast<double>(expected[i])));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    scale = std::max(scale, std::abs(static_cast<double>(expected[i])));
   for (std::size_t i = 0; i < expected.size(); ++i) {
     double const d = std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
     worst = d > worst || d != d ? d : worst;

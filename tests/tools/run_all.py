@@ -110,16 +110,26 @@ def is_current(folder, target):
     return done.returncode == 0 and "no work to do" in done.stdout
 
 
-def unit_targets(settings, only=None):
-    listing = subprocess.run([PYTHON, str(TOOLS / "list_sources.py"), "tests"], cwd=ROOT, check=True,
+def program_names(kind):
+    listing = subprocess.run([PYTHON, str(TOOLS / "list_sources.py"), kind], cwd=ROOT, check=True,
                              stdout=subprocess.PIPE, text=True).stdout
-    names = [line.split()[0] for line in listing.splitlines() if line.strip()]
+    return [line.split()[0] for line in listing.splitlines() if line.strip()]
+
+
+def unit_targets(only=None):
+    names = program_names("tests")
     return [f"tests/unit_{name}" for name in names if only is None or name in only.split(",")]
+
+
+def user_targets():
+    """What a user runs: the program and the examples."""
+    targets = [f"examples/{name}" for name in program_names("examples")]
+    return targets + [f"examples/gnas/{name}" for name in program_names("program")]
 
 
 def unit_stage(folder, options, limit, only=None):
     def stage(result, settings):
-        targets = unit_targets(settings, only)
+        targets = unit_targets(only)
         if not targets:
             result.read("skip unit tests: no tests/<folder>/*_test.cpp here")
             return
@@ -137,7 +147,7 @@ def tool(name, *arguments, limit=600, needs_build=False):
     """A stage that is one script of tests/tools."""
 
     def stage(result, settings):
-        if needs_build and not build(result, BUILD, ["all"], settings.release, settings):
+        if needs_build and not build(result, BUILD, user_targets(), [], settings):
             return
         command = [PYTHON, str(TOOLS / name), *arguments]
         run_command(result, command, settings.environment, limit)
@@ -170,7 +180,7 @@ def e2e(result, settings):
     if not scripts:
         result.read("skip e2e: no tests/e2e/*.py here")
         return
-    if not build(result, BUILD, ["all"], settings.release, settings):
+    if not build(result, BUILD, user_targets(), [], settings):
         return
     for script in scripts:
         before = (result.passed, result.failed, result.skipped)
@@ -250,7 +260,7 @@ def main():
         if (options.only is None or stage[0] in options.only.split(","))
         and (stage[1] or not options.quick or options.only is not None)
     ]
-    settings = argparse.Namespace(jobs=options.jobs, environment=environment(), release=[])
+    settings = argparse.Namespace(jobs=options.jobs, environment=environment())
 
     results = []
     for name, _, text, run in wanted:

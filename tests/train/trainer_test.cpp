@@ -1,3 +1,6 @@
+#include "../support/graphs.hpp"
+#include "../support/reference.hpp"
+
 #include <gnas/space/nas_bench_graph.hpp>
 #include <gnas/space/reference.hpp>
 #include <gnas/train/trainer.hpp>
@@ -5,9 +8,6 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
-
-#include "../support/graphs.hpp"
-#include "../support/reference.hpp"
 
 namespace {
 
@@ -63,7 +63,9 @@ TEST_CASE("one, two and three threads give the same bits (O08)") {
   }
 }
 
-TEST_CASE("a training that is put away and taken up again continues to the bit, with Adam and dropout (T04)") {
+TEST_CASE(
+    "a training that is put away and taken up again continues to the bit, with Adam and dropout "
+    "(T04)") {
   gnas::Dataset const d = gnas_test::two_communities();
   gnas::Shard<float> shard(d);
   for (auto optimizer : {gnas::Optimizer::adam, gnas::Optimizer::sgd}) {
@@ -82,8 +84,11 @@ TEST_CASE("a training that is put away and taken up again continues to the bit, 
     // Damaged or foreign bytes are refused.
     auto cut = bytes;
     cut.resize(cut.size() - 9);
-    CHECK_THROWS_AS((gnas::Trainer<Space::operators>(shard, spec(d), c).restore(cut)), gnas::InvalidArgument);
-    CHECK_THROWS_WITH((gnas::Trainer<Space::operators>(shard, spec(d, "0,0,0,0:gcn,gcn,gcn,gcn"), c).restore(bytes)), Catch::Contains("another model"));
+    CHECK_THROWS_AS((gnas::Trainer<Space::operators>(shard, spec(d), c).restore(cut)),
+                    gnas::InvalidArgument);
+    CHECK_THROWS_WITH((gnas::Trainer<Space::operators>(shard, spec(d, "0,0,0,0:gcn,gcn,gcn,gcn"), c)
+                           .restore(bytes)),
+                      Catch::Contains("another model"));
   }
 }
 
@@ -126,7 +131,8 @@ TEST_CASE("a loss that is no number is a status with its epoch, not a crash (S05
   auto c = config();
   c.lr = 1e30;
   c.optimizer = gnas::Optimizer::sgd;
-  auto const r = gnas::Trainer<Space::operators>(shard, spec(d, "0,1,2,3:gin,gin,gin,gin"), c).run();
+  auto const r =
+      gnas::Trainer<Space::operators>(shard, spec(d, "0,1,2,3:gin,gin,gin,gin"), c).run();
   CHECK(r.status == gnas::Status::diverged);
   CHECK_THAT(r.reason, Catch::Contains("loss of epoch"));
 }
@@ -147,17 +153,20 @@ TEST_CASE("splits and settings that cannot work are refused before anything is t
   gnas::Dataset d = gnas_test::two_communities();
   d.splits[0].val.clear();
   gnas::Shard<float> shard(d);
-  CHECK_THROWS_WITH((gnas::Trainer<Space::operators>(shard, spec(d), config())), Catch::Contains("no validation nodes"));
+  CHECK_THROWS_WITH((gnas::Trainer<Space::operators>(shard, spec(d), config())),
+                    Catch::Contains("no validation nodes"));
   auto c = config();
   c.split = "geom0";
-  CHECK_THROWS_WITH((gnas::Trainer<Space::operators>(shard, spec(d), c)), Catch::Contains("no split named 'geom0'; it has all"));
+  CHECK_THROWS_WITH((gnas::Trainer<Space::operators>(shard, spec(d), c)),
+                    Catch::Contains("no split named 'geom0'; it has all"));
   d = gnas_test::two_communities();
   c = config();
   c.lr = 0;
   CHECK_THROWS_WITH((gnas::Trainer<Space::operators>(shard, spec(d), c)), Catch::Contains("lr is"));
   c = config();
   c.epochs = 0;
-  CHECK_THROWS_WITH((gnas::Trainer<Space::operators>(shard, spec(d), c)), Catch::Contains("epochs is 0"));
+  CHECK_THROWS_WITH((gnas::Trainer<Space::operators>(shard, spec(d), c)),
+                    Catch::Contains("epochs is 0"));
 }
 
 TEST_CASE("nodes without a label take no part in a split") {
@@ -173,7 +182,8 @@ TEST_CASE("batch norm of a single node gives numbers, not NaN (O10)") {
   gnas::Dataset d = gnas_test::make_dataset({"one node", 1, {}}, 4);
   d.splits[0].train = d.splits[0].val = d.splits[0].test = {0};
   gnas::Shard<float> shard(d);
-  auto const r = gnas::Trainer<Space::operators>(shard, spec(d, "0,1,2,3:gat,gcn,sage,cheb"), config()).run();
+  auto const r =
+      gnas::Trainer<Space::operators>(shard, spec(d, "0,1,2,3:gat,gcn,sage,cheb"), config()).run();
   CHECK(r.status == gnas::Status::completed);
   CHECK(std::isfinite(r.history.back().loss));
 }
@@ -215,14 +225,20 @@ TEST_CASE("optimizers follow PyTorch's paths") {
     config.momentum = std::stod(c.at("momentum"));
     auto const p0 = ref.get(id, "p0"), grads = ref.get(id, "grads"), path = ref.get(id, "p");
     gnas::ParamLayout layout;
-    layout.params.push_back({.layer = 0, .role = gnas::Role::weight, .rows = 1, .cols = static_cast<int>(p0.size()), .offset = 0, .decay = true});
+    layout.params.push_back({.layer = 0,
+                             .role = gnas::Role::weight,
+                             .rows = 1,
+                             .cols = static_cast<int>(p0.size()),
+                             .offset = 0,
+                             .decay = true});
     layout.size = static_cast<std::int64_t>(p0.size());
     gnas::ModelState<double> state(layout, gnas::moments_of(config));
     std::copy(p0.begin(), p0.end(), state.params().begin());
     gnas::Pool pool(1);
     std::vector<double> mine;
     for (std::size_t step = 0; step < grads.size() / p0.size(); ++step) {
-      gnas::optimizer_step<double>(pool, config, layout, state, std::span(grads).subspan(step * p0.size(), p0.size()));
+      gnas::optimizer_step<double>(pool, config, layout, state,
+                                   std::span(grads).subspan(step * p0.size(), p0.size()));
       mine.insert(mine.end(), state.params().begin(), state.params().end());
     }
     INFO(id);

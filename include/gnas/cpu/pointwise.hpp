@@ -100,11 +100,11 @@ void pointwise_forward(Pool& pool, PointwiseArgs<T> const& a) {
   });
 }
 
-// dx[input row] (+)= dz, where dz = dy * mask / (1 - p) * act'(z); with batch norm z is its output, so dz is not yet the
-// gradient of x. Input rows that no output row comes from are not touched.
+// dx[input row] (+)= dz, where dz = dy * mask / (1 - p) * act'(z); with batch norm z is its output,
+// so dz is not yet the gradient of x. Input rows that no output row comes from are not touched.
 template <class T>
-void pointwise_gradient(Pool& pool, PointwiseArgs<T> const& a, T const* dy, std::int64_t dy_ld, T* dx, std::int64_t dx_ld,
-                        bool add) {
+void pointwise_gradient(Pool& pool, PointwiseArgs<T> const& a, T const* dy, std::int64_t dy_ld,
+                        T* dx, std::int64_t dx_ld, bool add) {
   T const up = static_cast<T>(a.rate.scale);
   with_activation(a.activation, [&](auto act) {
     auto const strip = [&](std::int64_t r, int c0, int n, std::uint8_t const* keep) {

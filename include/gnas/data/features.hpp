@@ -1,4 +1,5 @@
-// Feature matrices from what files hold: entries sorted and checked, zeros dropped, ones left implicit.
+// Feature matrices from what files hold: entries sorted and checked, zeros dropped, ones left
+// implicit.
 #pragma once
 
 #include <gnas/core/error.hpp>
@@ -24,8 +25,9 @@ class SparseBuilder {
   }
   void add(std::int64_t col, float value) {
     if (!std::isfinite(value)) {
-      throw DataError(who_ + ": the feature of row " + std::to_string(data_.features.rows) + ", column " + std::to_string(col) +
-                      " is " + std::to_string(value) + "; features must be finite");
+      throw DataError(who_ + ": the feature of row " + std::to_string(data_.features.rows) +
+                      ", column " + std::to_string(col) + " is " + std::to_string(value) +
+                      "; features must be finite");
     }
     if (value == 0) {
       ++zeros_;
@@ -34,7 +36,8 @@ class SparseBuilder {
     row_.push_back({static_cast<std::int32_t>(col), value});
   }
   void end_row() {
-    std::stable_sort(row_.begin(), row_.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
+    std::stable_sort(row_.begin(), row_.end(),
+                     [](auto const& a, auto const& b) { return a.first < b.first; });
     Features& f = data_.features;
     std::size_t const begin = f.col.size();
     for (auto const& [col, value] : row_) {
@@ -59,9 +62,11 @@ class SparseBuilder {
       f.value.clear();
       f.value.shrink_to_fit();
     }
-    if (zeros_ > 0) data_.notes.push_back(std::to_string(zeros_) + " stored zeros of the features dropped");
+    if (zeros_ > 0)
+      data_.notes.push_back(std::to_string(zeros_) + " stored zeros of the features dropped");
     if (repeats_ > 0) {
-      data_.notes.push_back(std::to_string(repeats_) + " repeated features of a node " + (sum_repeats ? "summed" : "counted once"));
+      data_.notes.push_back(std::to_string(repeats_) + " repeated features of a node " +
+                            (sum_repeats ? "summed" : "counted once"));
     }
   }
   bool sum_repeats = true;
@@ -73,14 +78,17 @@ class SparseBuilder {
   std::int64_t zeros_ = 0, repeats_ = 0;
 };
 
-// Dense rows become sparse where fewer than 30% of the numbers are not zero: then the sparse products are cheaper.
-inline void set_dense_features(Dataset& data, std::int64_t rows, std::int64_t cols, std::vector<float> values, std::string const& who) {
+// Dense rows become sparse where fewer than 30% of the numbers are not zero: then the sparse
+// products are cheaper.
+inline void set_dense_features(Dataset& data, std::int64_t rows, std::int64_t cols,
+                               std::vector<float> values, std::string const& who) {
   std::int64_t nonzeros = 0;
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (!std::isfinite(values[k])) {
-      throw DataError(who + ": the feature of row " + std::to_string(static_cast<std::int64_t>(k) / cols) + ", column " +
-                      std::to_string(static_cast<std::int64_t>(k) % cols) + " is " + std::to_string(values[k]) +
-                      "; features must be finite");
+      throw DataError(who + ": the feature of row " +
+                      std::to_string(static_cast<std::int64_t>(k) / cols) + ", column " +
+                      std::to_string(static_cast<std::int64_t>(k) % cols) + " is " +
+                      std::to_string(values[k]) + "; features must be finite");
     }
     nonzeros += values[k] != 0;
   }

@@ -70,13 +70,13 @@ struct GraphVariant {
   std::vector<NodeId> target;  // (R): a target's place among the sources; empty: the same number
   std::vector<EdgeId>
       first_edge;  // (R): number of a row's first edge in the unrestricted variant; or empty
-  std::vector<T> edge_weight;                       // (E), or empty: all 1
-  std::vector<T> edge_weight_transposed;            // likewise, in transposed order
-  std::vector<T> inv_sqrt_target, inv_sqrt_source;  // d^-1/2 of in-degrees, 0 where d = 0
+  std::vector<T> edge_weight;                               // (E), or empty: all 1
+  std::vector<T> edge_weight_transposed;                    // likewise, in transposed order
+  std::vector<T> inv_sqrt_target, inv_sqrt_source;          // d^-1/2 of in-degrees, 0 where d = 0
   std::vector<T> inv_sqrt_out_target, inv_sqrt_out_source;  // of out-degrees
-  std::vector<T> inv_degree;                        // (R): 1 / number of in-edges, 0 where none
-  std::vector<T> inv_sqrt_degree;                   // (R): d^-1/2 / number of in-edges
-  std::vector<NodeId> row_chunks, col_chunks;       // bounds of balanced chunks
+  std::vector<T> inv_degree;                   // (R): 1 / number of in-edges, 0 where none
+  std::vector<T> inv_sqrt_degree;              // (R): d^-1/2 / number of in-edges
+  std::vector<NodeId> row_chunks, col_chunks;  // bounds of balanced chunks
 };
 
 // Sparse features as a matrix of T, and its transposes over row sets.
@@ -229,7 +229,8 @@ class Shard {
       append_row(loops, i, col, weighted ? &weight : nullptr);
       std::size_t const count = col.size() - before;
       for (std::size_t e = before; e < col.size(); ++e) {
-        out_degree[static_cast<std::size_t>(col[e])] += weighted ? static_cast<double>(weight[e]) : 1.0;
+        out_degree[static_cast<std::size_t>(col[e])] +=
+            weighted ? static_cast<double>(weight[e]) : 1.0;
       }
       double d = static_cast<double>(count);
       if (weighted)

@@ -29,7 +29,7 @@ struct AggregateArgs {
       nullptr;  // (R): a target's own place among the sources; null: the same number
   EdgeId const* first_edge =
       nullptr;  // (R): number in the whole graph of a row's first edge; null: row_ptr
-  T score{1};  // of every edge, for operators whose score is a constant
+  T score{1};   // of every edge, for operators whose score is a constant
   int heads = 1;
   int width = 0;
 

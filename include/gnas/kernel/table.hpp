@@ -21,14 +21,15 @@ struct OperatorFunctions {
 
 namespace detail {
 
-// Operators with a constant score differ in numbers only, which a kernel gets as arguments; a mean is a sum with a row
-// factor. So many operators share few kernels.
+// Operators with a constant score differ in numbers only, which a kernel gets as arguments; a mean
+// is a sum with a row factor. So many operators share few kernels.
 template <class Normalize, int Extremum>
 struct ConstantKernel : op::Operator {
   static constexpr std::string_view name = "constant";
   using normalize = Normalize;
-  using aggregate = std::conditional_t<Extremum == 0, op::aggregate::Sum,
-                                       std::conditional_t<Extremum == 1, op::aggregate::Max, op::aggregate::Min>>;
+  using aggregate =
+      std::conditional_t<Extremum == 0, op::aggregate::Sum,
+                         std::conditional_t<Extremum == 1, op::aggregate::Max, op::aggregate::Min>>;
 };
 template <class Op>
 struct SumOf : Op {
@@ -40,13 +41,14 @@ struct KernelOf {
   using type = Op;
 };
 template <class Op>
-  requires ConstantScore<Op>
+requires ConstantScore<Op>
 struct KernelOf<Op> {
-  using type = ConstantKernel<std::conditional_t<kSoftmax<Op>, op::normalize::Softmax, op::normalize::None>, kExtremum<Op>>;
+  using type =
+      ConstantKernel<std::conditional_t<kSoftmax<Op>, op::normalize::Softmax, op::normalize::None>,
+                     kExtremum<Op>>;
 };
 template <class Op>
-  requires(!ConstantScore<Op> && requires { typename Op::score_of; })
-struct KernelOf<Op> {
+requires(!ConstantScore<Op> && requires { typename Op::score_of; }) struct KernelOf<Op> {
   using type = std::conditional_t<kExtremum<Op> == 0, SumOf<typename Op::score_of>, Op>;
 };
 
@@ -74,7 +76,8 @@ struct HostTable<OperatorList<Ops...>, T> {
   static_assert(OperatorList<Ops...>::names_are_unique(),
                 "operator list: two operators share a name");
   static constexpr std::array<OperatorFunctions<T>, sizeof...(Ops)> value{
-      OperatorFunctions<T>{&forward_rows<typename KernelOf<Ops>::type, T>, &grad_columns<typename KernelOf<Ops>::type, T>,
+      OperatorFunctions<T>{&forward_rows<typename KernelOf<Ops>::type, T>,
+                           &grad_columns<typename KernelOf<Ops>::type, T>,
                            &grad_rows<typename KernelOf<Ops>::type, T>}...};
 };
 

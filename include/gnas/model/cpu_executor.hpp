@@ -267,7 +267,8 @@ class CpuExecutor {
           apply_activation(s.activation, y + first, y + first, last - first);
         }
         if (drop) {
-          for (EdgeId e = first; e < last; ++e) y[e] = keep[static_cast<std::size_t>(e - first)] ? y[e] * up : T{0};
+          for (EdgeId e = first; e < last; ++e)
+            y[e] = keep[static_cast<std::size_t>(e - first)] ? y[e] * up : T{0};
         }
       };
       if (s.rows.is_all()) {
@@ -705,7 +706,8 @@ class CpuExecutor {
   }
   void finish_activation(S const& s, M out) {
     over_rows(out.rows, out.cols, [&](std::int64_t r0, std::int64_t r1) {
-      for (std::int64_t r = r0; r < r1; ++r) apply_activation(s.op.activation, out.row(r), out.row(r), out.cols);
+      for (std::int64_t r = r0; r < r1; ++r)
+        apply_activation(s.op.activation, out.row(r), out.row(r), out.cols);
     });
   }
 
@@ -771,17 +773,19 @@ class CpuExecutor {
     a.width = dax.cols;
     a.value = dax.data;
     a.value_ld = dax.ld;
-    a.root = dx.data;
-    a.root_ld = dx.ld;
     auto const f = functions(s).forward;
     over_chunks(g.col_chunks, [&](NodeId r0, NodeId r1, std::int64_t, int thread) {
       std::int64_t const need = row_scratch(1);
       T* const work = scratch(thread, need + padded<T>(dax.cols));
       for (NodeId r = r0; r < r1; ++r) {
         AggregateArgs<T> row = a;
-        row.out = work + need - std::int64_t{r} * padded<T>(dax.cols);
+        row.graph.row_ptr = a.graph.row_ptr + r;
+        row.graph.num_rows = 1;
+        if (a.row_scale) row.row_scale = a.row_scale + r;
+        row.root = dx.row(r);
+        row.out = work + need;
         row.out_ld = padded<T>(dax.cols);
-        f(row, r, r + 1, work, padded<T>(dax.cols));
+        f(row, 0, 1, work, padded<T>(dax.cols));
         std::copy_n(work + need, dax.cols, dx.row(r));
       }
     });

@@ -377,8 +377,8 @@ class PlanBuilder {
     double const first =
         6.0 * static_cast<double>(E) * x.cols + static_cast<double>(R) * x.cols * F;
     double const later = 6.0 * static_cast<double>(E) * F + static_cast<double>(N) * x.cols * F;
-    step.propagate_first =
-        op.linear() && !drop && !step.average && op.message_hidden == 0 && one_dense && first < later;
+    step.propagate_first = op.linear() && !drop && !step.average && op.message_hidden == 0 &&
+                           one_dense && first < later;
 
     step.out = dense_segment(static_cast<NodeId>(R), width(l), true);
     if (step.propagate_first) {

@@ -53,17 +53,19 @@ constexpr OperatorInfo operator_info() {
                    : std::same_as<A, op::aggregate::Mean> ? AggregateKind::mean
                                                           : AggregateKind::sum,
       .root = Op::root,
-      .symmetric = std::same_as<N, op::normalize::Symmetric> || std::same_as<N, op::normalize::SymmetricOut>,
+      .symmetric =
+          std::same_as<N, op::normalize::Symmetric> || std::same_as<N, op::normalize::SymmetricOut>,
       .out_degree = std::same_as<N, op::normalize::SymmetricOut>,
       .softmax = std::same_as<N, op::normalize::Softmax>,
       .endpoints = EndpointScore<Op>,
       .channels = ChannelScore<Op>,
       .channel_vector = Op::channel_vector,
       .message_hidden = Op::message_hidden,
-      .constant_score = [] {
-        if constexpr (ConstantScore<Op>) return Op::template score<double>();
-        return 1.0;
-      }(),
+      .constant_score =
+          [] {
+            if constexpr (ConstantScore<Op>) return Op::template score<double>();
+            return 1.0;
+          }(),
   };
 }
 

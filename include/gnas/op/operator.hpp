@@ -59,9 +59,10 @@ enum class Init {
 namespace normalize {
 struct None {};       // weight = score
 struct Symmetric {};  // weight = score / sqrt(d_i d_j), d = in-degree (sum of edge weights)
-// The same with d = out-degree at both ends, as PyTorch Geometric's Laplacian has it; equal on symmetric graphs.
+// The same with d = out-degree at both ends, as PyTorch Geometric's Laplacian has it; equal on
+// symmetric graphs.
 struct SymmetricOut {};
-struct Softmax {};    // weight = exp(score) / sum over the in-edges of i
+struct Softmax {};  // weight = exp(score) / sum over the in-edges of i
 }  // namespace normalize
 
 namespace aggregate {
@@ -155,9 +156,9 @@ consteval bool check_message_operator() {
                 "gnas::Endpoint<T> j)', "
                 "or 'template <class T> static T score()', or 'template <class T> static T pair(T "
                 "l, T r, T a)'");
-  static_assert(
-      HasNormalize<Op>,
-      "operator: needs 'using normalize =' one of gnas::op::normalize::None, Symmetric, SymmetricOut, Softmax");
+  static_assert(HasNormalize<Op>,
+                "operator: needs 'using normalize =' one of gnas::op::normalize::None, Symmetric, "
+                "SymmetricOut, Softmax");
   static_assert(
       HasAggregate<Op>,
       "operator: needs 'using aggregate =' one of gnas::op::aggregate::Sum, Mean, Max, Min");

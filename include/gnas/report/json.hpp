@@ -46,7 +46,7 @@ inline nlohmann::ordered_json to_json(SeedResult const& r) {
 inline nlohmann::ordered_json to_json(Trial const& t) {
   nlohmann::ordered_json json{{"number", t.number},
                               {"code", t.code.genes},
-                              {"architecture", t.arch},
+                              {"arch", t.arch},
                               {"status", to_string(t.status)},
                               {"reason", t.reason},
                               {"val", report::json_number(t.val)},
@@ -87,7 +87,7 @@ inline Trial trial_from_json(nlohmann::json const& json, std::string const& wher
   Trial t;
   t.number = object.integer("number", -1, most);
   t.code.genes = object.integers("code");
-  t.arch = object.text("architecture");
+  t.arch = object.text("arch");
   t.status = report::json_status(object);
   t.reason = object.text("reason");
   t.val = object.real_or_nan("val");

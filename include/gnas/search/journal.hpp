@@ -1,5 +1,5 @@
-// Journal: where a search writes down what it does, so that it can be taken up again and shared. The default
-// forgets everything; the trial store keeps it in a database.
+// Journal: where a search writes down what it does, so that it can be taken up again and shared.
+// The default forgets everything; the trial store keeps it in a database.
 #pragma once
 
 #include <gnas/search/trial.hpp>
@@ -18,8 +18,8 @@ enum class Claim {
   elsewhere  // another process is at it: ask again later
 };
 
-// Called from several threads at once. Trials have the same numbers in every process of a search, since a strategy's
-// proposals follow from the seed and the results in order.
+// Called from several threads at once. Trials have the same numbers in every process of a search,
+// since a strategy's proposals follow from the seed and the results in order.
 class Journal {
  public:
   virtual ~Journal() = default;
@@ -36,8 +36,11 @@ class Journal {
   virtual void finish_seed(std::int64_t /*number*/, SeedResult const& /*result*/) {}
   // A training in the middle.
   virtual bool wants_checkpoints() const { return false; }
-  virtual std::vector<std::byte> checkpoint(std::int64_t /*number*/, std::uint64_t /*seed*/) { return {}; }
-  virtual void save_checkpoint(std::int64_t /*number*/, std::uint64_t /*seed*/, std::span<std::byte const> /*bytes*/) {}
+  virtual std::vector<std::byte> checkpoint(std::int64_t /*number*/, std::uint64_t /*seed*/) {
+    return {};
+  }
+  virtual void save_checkpoint(std::int64_t /*number*/, std::uint64_t /*seed*/,
+                               std::span<std::byte const> /*bytes*/) {}
 };
 
 }  // namespace gnas::search

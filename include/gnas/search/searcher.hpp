@@ -36,7 +36,8 @@ struct Cpu {
   static constexpr std::string_view name = "cpu";
   using Trainer = BasicTrainer<float>;
 
-  // The operators of a space as this back end runs them. A space that is put together at run time brings its table.
+  // The operators of a space as this back end runs them. A space that is put together at run time
+  // brings its table.
   template <class Space>
   static OperatorTable<float> table(Space const& space) {
     if constexpr (requires { space.operator_table(); }) {
@@ -50,32 +51,34 @@ struct Cpu {
 }  // namespace backend
 
 struct SearchConfig {
-  int trials = 100;                 // architectures to train; duplicates and refused ones cost nothing
-  int seeds = 1;                    // trainings of each, with seeds train.seed, + 1, ...
-  std::uint64_t seed = 0;           // of the strategy
-  int workers = 0;                  // candidates in training at once; 0 = one a hardware thread
-  int in_flight = 8;                // proposal n waits for result n - in_flight, whatever the number of workers
-  double time_limit_s = 0;          // of the whole search, checked once an epoch; 0 = none
-  std::int64_t max_parameters = 0;  // refuse larger models; 0 = no limit
+  int trials = 100;        // architectures to train; duplicates and refused ones cost nothing
+  int seeds = 1;           // trainings of each, with seeds train.seed, + 1, ...
+  std::uint64_t seed = 0;  // of the strategy
+  int workers = 0;         // candidates in training at once; 0 = one a hardware thread
+  int in_flight = 8;  // proposal n waits for result n - in_flight, whatever the number of workers
+  double time_limit_s = 0;            // of the whole search, checked once an epoch; 0 = none
+  std::int64_t max_parameters = 0;    // refuse larger models; 0 = no limit
   std::int64_t max_memory_bytes = 0;  // refuse candidates that would need more; 0 = no limit
-  double checkpoint_s = 2;          // save trainings in the middle at most so often, where the journal wants it
-  TrainConfig train = {};                // train.time_limit_s is the limit of each training
-  search::Journal* journal = nullptr;              // null: nothing is kept
-  std::function<bool()> stop = {};                      // true: finish the running epochs, save, return
-  std::function<void(Trial const&)> on_trial = {};      // after each result, in order of number
+  double checkpoint_s =
+      2;  // save trainings in the middle at most so often, where the journal wants it
+  TrainConfig train = {};              // train.time_limit_s is the limit of each training
+  search::Journal* journal = nullptr;  // null: nothing is kept
+  std::function<bool()> stop = {};     // true: finish the running epochs, save, return
+  std::function<void(Trial const&)> on_trial = {};  // after each result, in order of number
   std::function<void(Trial const&, EpochMetrics const&)> on_epoch = {};  // from worker threads
-  std::vector<ArchCode> codes = {};      // evaluate exactly these instead of asking the strategy
+  std::vector<ArchCode> codes = {};  // evaluate exactly these instead of asking the strategy
 };
 
 struct SearchResult {
-  std::vector<Trial> trials;   // by number; refused and failed ones included
-  std::int64_t trained = 0;    // of this call
-  std::int64_t reused = 0;     // answered by the journal
-  std::int64_t duplicates = 0; // proposals whose architecture was known
+  std::vector<Trial> trials;    // by number; refused and failed ones included
+  std::int64_t trained = 0;     // of this call
+  std::int64_t reused = 0;      // answered by the journal
+  std::int64_t duplicates = 0;  // proposals whose architecture was known
   double seconds = 0;
-  std::string ended;           // "trial limit", "space exhausted", "time limit", "interrupted"
-  std::vector<float> best_state;    // ModelState of the best training of this call at its best epoch; see best()
-  std::int64_t best_number = -1;    // whose best_state it is
+  std::string ended;  // "trial limit", "space exhausted", "time limit", "interrupted"
+  std::vector<float>
+      best_state;  // ModelState of the best training of this call at its best epoch; see best()
+  std::int64_t best_number = -1;  // whose best_state it is
   std::uint64_t best_seed = 0;
 
   // The trial of rank 1, or null when none has a result.
@@ -92,7 +95,9 @@ struct SearchResult {
 namespace detail {
 
 template <class P>
-concept NamesFamily = requires { typename P::policy_kind; };
+concept NamesFamily = requires {
+  typename P::policy_kind;
+};
 
 template <class Tag, class P>
 consteval bool is_of() {
@@ -110,7 +115,8 @@ struct Pick {
 };
 template <class Tag, class Default, class P, class... Ps>
 struct Pick<Tag, Default, P, Ps...> {
-  using type = typename std::conditional_t<is_of<Tag, P>(), std::type_identity<P>, Pick<Tag, Default, Ps...>>::type;
+  using type = typename std::conditional_t<is_of<Tag, P>(), std::type_identity<P>,
+                                           Pick<Tag, Default, Ps...>>::type;
 };
 
 template <class Tag, class... Ps>
@@ -118,7 +124,8 @@ inline constexpr int kCount = (0 + ... + static_cast<int>(is_of<Tag, Ps>()));
 
 }  // namespace detail
 
-// The implementation with its policies in one order, so that two spellings of a Searcher share one instantiation.
+// The implementation with its policies in one order, so that two spellings of a Searcher share one
+// instantiation.
 template <class Space, class Strategy, class Backend>
 class BasicSearcher {
   static_assert(check_search_space<Space>());
@@ -131,9 +138,9 @@ class BasicSearcher {
   BasicSearcher() = default;
   explicit BasicSearcher(Space s, Strategy t = {}) : space(std::move(s)), strategy(std::move(t)) {}
 
-  // Searches until a limit. The same data, settings and seed give the same trials at any number of workers (time limits
-  // aside). A candidate that fails is a trial with a status; only settings that make every candidate impossible throw
-  // InvalidArgument, before anything is trained.
+  // Searches until a limit. The same data, settings and seed give the same trials at any number of
+  // workers (time limits aside). A candidate that fails is a trial with a status; only settings
+  // that make every candidate impossible throw InvalidArgument, before anything is trained.
   SearchResult run(Dataset const& data, SearchConfig const& config = {}) const {
     Run run(*this, data, config);
     return run.go();
@@ -151,11 +158,19 @@ class BasicSearcher {
   class Run {
    public:
     Run(BasicSearcher const& searcher, Dataset const& data, SearchConfig const& config)
-        : space_(searcher.space), strategy_(searcher.strategy), data_(data), config_(config),
-          journal_(config.journal ? *config.journal : none_), ops_(Backend::table(space_)), shard_(data, config.train.row_normalize) {
-      expects(config.trials > 0 || !config.codes.empty(), "search: trials is " + std::to_string(config.trials) + ", it must be at least 1");
-      expects(config.seeds > 0, "search: seeds is " + std::to_string(config.seeds) + ", it must be at least 1");
-      expects(config.in_flight > 0, "search: in_flight is " + std::to_string(config.in_flight) + ", it must be at least 1");
+        : space_(searcher.space),
+          strategy_(searcher.strategy),
+          data_(data),
+          config_(config),
+          journal_(config.journal ? *config.journal : none_),
+          ops_(Backend::table(space_)),
+          shard_(data, config.train.row_normalize) {
+      expects(config.trials > 0 || !config.codes.empty(),
+              "search: trials is " + std::to_string(config.trials) + ", it must be at least 1");
+      expects(config.seeds > 0,
+              "search: seeds is " + std::to_string(config.seeds) + ", it must be at least 1");
+      expects(config.in_flight > 0, "search: in_flight is " + std::to_string(config.in_flight) +
+                                        ", it must be at least 1");
       trainable(data, find_split(data, config.train.split));
       strategy_.begin(search::make_space_view(space_), config.seed);
     }
@@ -163,10 +178,12 @@ class BasicSearcher {
     SearchResult go() {
       auto const begin = Clock::now();
       if (config_.time_limit_s > 0) {
-        deadline_ = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(config_.time_limit_s));
+        deadline_ = begin + std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>(config_.time_limit_s));
       }
       int const hardware = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-      int const workers = std::min(config_.workers > 0 ? config_.workers : hardware, config_.in_flight);
+      int const workers =
+          std::min(config_.workers > 0 ? config_.workers : hardware, config_.in_flight);
       std::vector<std::thread> threads;
       for (int w = 0; w < workers; ++w) threads.emplace_back([this] { work(); });
       coordinate();
@@ -178,7 +195,8 @@ class BasicSearcher {
       for (std::thread& t : threads) t.join();
       if (error_) std::rethrow_exception(error_);
       for (auto& [number, slot] : slots_) {
-        if (slot.state == Slot::done && !slot.cancelled && slot.same_as < 0) result_.trials.push_back(std::move(slot.trial));
+        if (slot.state == Slot::done && !slot.cancelled && slot.same_as < 0)
+          result_.trials.push_back(std::move(slot.trial));
       }
       result_.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
       return std::move(result_);
@@ -193,7 +211,8 @@ class BasicSearcher {
     // Asks, in order, as far ahead as in_flight allows; tells, in order, what is done.
     void coordinate() {
       std::unique_lock lock(mutex_);
-      std::int64_t const budget = config_.codes.empty() ? config_.trials : static_cast<std::int64_t>(config_.codes.size());
+      std::int64_t const budget =
+          config_.codes.empty() ? config_.trials : static_cast<std::int64_t>(config_.codes.size());
       int fruitless = 0;  // refused or duplicate proposals since the last good one
       bool more = true;
       for (;;) {
@@ -206,7 +225,8 @@ class BasicSearcher {
             result_.ended = "trial limit";
             more = false;
           } else if (fruitless > 1000 + 20 * budget) {
-            result_.ended = "no new candidate within the limits among the last " + std::to_string(fruitless) + " proposals";
+            result_.ended = "no new candidate within the limits among the last " +
+                            std::to_string(fruitless) + " proposals";
             more = false;
           } else if (auto code = next_code()) {
             fruitless = propose(std::move(*code)) ? 0 : fruitless + 1;
@@ -215,8 +235,8 @@ class BasicSearcher {
             more = false;
           }
         }
-        // One result, then one proposal: what a strategy knows when it is asked depends on the number of the proposal
-        // alone, not on how many results came in at once.
+        // One result, then one proposal: what a strategy knows when it is asked depends on the
+        // number of the proposal alone, not on how many results came in at once.
         auto const at = slots_.find(told_);
         bool const told = at != slots_.end() && at->second.state == Slot::done;
         if (told) {
@@ -224,7 +244,8 @@ class BasicSearcher {
           ++told_;
           if (slot.cancelled) {
             more = false;
-            if (result_.ended.empty() || result_.ended == "trial limit") result_.ended = "interrupted";
+            if (result_.ended.empty() || result_.ended == "trial limit")
+              result_.ended = "interrupted";
           } else {
             strategy_.tell(slot.trial);
             if (config_.on_trial && slot.same_as < 0) config_.on_trial(slot.trial);
@@ -238,7 +259,8 @@ class BasicSearcher {
     std::optional<ArchCode> next_code() {
       if (config_.codes.empty()) return strategy_.ask();
       if (good_ + refused_ >= static_cast<std::int64_t>(config_.codes.size())) return std::nullopt;
-      return gnas::space::canonical(space_, config_.codes[static_cast<std::size_t>(good_ + refused_)]);
+      return gnas::space::canonical(space_,
+                                    config_.codes[static_cast<std::size_t>(good_ + refused_)]);
     }
 
     // Makes slot number asked_ of a code. Returns whether it is to be trained.
@@ -264,7 +286,9 @@ class BasicSearcher {
           slot.spec = space_.decode(slot.trial.code, data_.features.cols, data_.num_classes);
           slot.trial.parameters = param_layout(slot.spec, ops_.infos).size;
           if (config_.max_parameters > 0 && slot.trial.parameters > config_.max_parameters) {
-            refuse(slot, Status::too_large, std::to_string(slot.trial.parameters) + " parameters, the limit is " + std::to_string(config_.max_parameters));
+            refuse(slot, Status::too_large,
+                   std::to_string(slot.trial.parameters) + " parameters, the limit is " +
+                       std::to_string(config_.max_parameters));
           }
         } catch (InvalidArgument const& e) {
           refuse(slot, Status::failed, e.what());
@@ -302,7 +326,8 @@ class BasicSearcher {
         try {
           elsewhere = !evaluate(*mine);
         } catch (...) {
-          // A defect of the search itself (its journal, its callbacks); candidates' failures are results.
+          // A defect of the search itself (its journal, its callbacks); candidates' failures are
+          // results.
           std::lock_guard again(mutex_);
           if (!error_) error_ = std::current_exception();
           mine->cancelled = true;
@@ -329,8 +354,10 @@ class BasicSearcher {
     bool evaluate(Slot& slot) {
       Trial& trial = slot.trial;
       if (auto known = journal_.finished(trial.number)) {
-        expects(known->code == trial.code, "search: trial " + std::to_string(trial.number) + " of the store is " + known->arch +
-                                               ", this search proposes " + trial.arch + "; it was made with other settings or another version");
+        expects(known->code == trial.code,
+                "search: trial " + std::to_string(trial.number) + " of the store is " +
+                    known->arch + ", this search proposes " + trial.arch +
+                    "; it was made with other settings or another version");
         trial = std::move(*known);
         std::lock_guard lock(mutex_);
         ++result_.reused;
@@ -347,7 +374,8 @@ class BasicSearcher {
       double best_val = -1;
       for (int s = 0; s < config_.seeds && !slot.cancelled; ++s) {
         std::uint64_t const seed = config_.train.seed + static_cast<std::uint64_t>(s);
-        auto const old = std::find_if(before.begin(), before.end(), [&](SeedResult const& r) { return r.seed == seed; });
+        auto const old = std::find_if(before.begin(), before.end(),
+                                      [&](SeedResult const& r) { return r.seed == seed; });
         if (old != before.end()) {
           trial.seeds.push_back(*old);
           continue;
@@ -378,7 +406,8 @@ class BasicSearcher {
       if (is_ranked(trial) && !best_state.empty() &&
           (result_.best_number < 0 || trial.val > best_trial_val_ ||
            (trial.val == best_trial_val_ && (trial.parameters < best_trial_parameters_ ||
-                                             (trial.parameters == best_trial_parameters_ && trial.number < result_.best_number))))) {
+                                             (trial.parameters == best_trial_parameters_ &&
+                                              trial.number < result_.best_number))))) {
         best_trial_val_ = trial.val;
         best_trial_parameters_ = trial.parameters;
         result_.best_number = trial.number;
@@ -388,7 +417,8 @@ class BasicSearcher {
       return true;
     }
 
-    // Means over the seeds that have a result; the first seed that did not complete gives the status.
+    // Means over the seeds that have a result; the first seed that did not complete gives the
+    // status.
     static void conclude(Trial& trial) {
       TrialSummary const s = summarize(trial);
       trial.val = s.val.mean;
@@ -408,11 +438,13 @@ class BasicSearcher {
       TrainResult failed;
       failed.seed = seed;
       try {
-        typename Backend::Trainer trainer(ops_, shard_, slot.spec, c, std::hash<ArchCode>{}(slot.trial.code));
+        typename Backend::Trainer trainer(ops_, shard_, slot.spec, c,
+                                          std::hash<ArchCode>{}(slot.trial.code));
         failed.memory_bytes = trainer.memory_bytes();
         if (config_.max_memory_bytes > 0 && trainer.memory_bytes() > config_.max_memory_bytes) {
           failed.status = Status::too_large;
-          failed.reason = "needs " + std::to_string(trainer.memory_bytes()) + " bytes, the limit is " + std::to_string(config_.max_memory_bytes);
+          failed.reason = "needs " + std::to_string(trainer.memory_bytes()) +
+                          " bytes, the limit is " + std::to_string(config_.max_memory_bytes);
           return failed;
         }
         bool const saving = journal_.wants_checkpoints();
@@ -436,14 +468,16 @@ class BasicSearcher {
             journal_.save_checkpoint(slot.trial.number, seed, trainer.checkpoint());
             saved = Clock::now();
             // Saving may cost a twentieth of the time, not more.
-            interval = std::max(config_.checkpoint_s, 20 * std::chrono::duration<double>(saved - now).count());
+            interval = std::max(config_.checkpoint_s,
+                                20 * std::chrono::duration<double>(saved - now).count());
           }
           return true;
         });
         if (r.status == Status::interrupted) {
           if (late) {
             r.status = Status::timed_out;
-            r.reason = "the search's time limit was reached after epoch " + std::to_string(r.epochs);
+            r.reason =
+                "the search's time limit was reached after epoch " + std::to_string(r.epochs);
           } else if (saving) {
             journal_.save_checkpoint(slot.trial.number, seed, trainer.checkpoint());
           }
@@ -487,23 +521,29 @@ namespace detail {
 template <class... Policies>
 struct SearcherOf {
   static_assert((... && NamesFamily<Policies>),
-                "Searcher: a policy has no 'policy_kind'; give it 'using policy_kind = gnas::SearchSpaceTag;' (or "
+                "Searcher: a policy has no 'policy_kind'; give it 'using policy_kind = "
+                "gnas::SearchSpaceTag;' (or "
                 "SearchStrategyTag, BackendTag)");
-  static_assert((... && (is_of<SearchSpaceTag, Policies>() || is_of<SearchStrategyTag, Policies>() ||
-                         is_of<BackendTag, Policies>())),
-                "Searcher: a policy is of a family that a Searcher does not take; it takes a space, a strategy and a back end");
-  static_assert(kCount<SearchSpaceTag, Policies...> <= 1, "Searcher: two search spaces were given; name one");
-  static_assert(kCount<SearchStrategyTag, Policies...> <= 1, "Searcher: two search strategies were given; name one");
-  static_assert(kCount<BackendTag, Policies...> <= 1, "Searcher: two back ends were given; name one");
-  using type = BasicSearcher<typename Pick<SearchSpaceTag, space::NasBenchGraph, Policies...>::type,
-                             typename Pick<SearchStrategyTag, search::RegularizedEvolution, Policies...>::type,
-                             typename Pick<BackendTag, backend::Cpu, Policies...>::type>;
+  static_assert((... && (is_of<SearchSpaceTag, Policies>() ||
+                         is_of<SearchStrategyTag, Policies>() || is_of<BackendTag, Policies>())),
+                "Searcher: a policy is of a family that a Searcher does not take; it takes a "
+                "space, a strategy and a back end");
+  static_assert(kCount<SearchSpaceTag, Policies...> <= 1,
+                "Searcher: two search spaces were given; name one");
+  static_assert(kCount<SearchStrategyTag, Policies...> <= 1,
+                "Searcher: two search strategies were given; name one");
+  static_assert(kCount<BackendTag, Policies...> <= 1,
+                "Searcher: two back ends were given; name one");
+  using type = BasicSearcher<
+      typename Pick<SearchSpaceTag, space::NasBenchGraph, Policies...>::type,
+      typename Pick<SearchStrategyTag, search::RegularizedEvolution, Policies...>::type,
+      typename Pick<BackendTag, backend::Cpu, Policies...>::type>;
 };
 
 }  // namespace detail
 
-// Policies in any order, at most one of each family: a space (default space::NasBenchGraph), a strategy (default
-// search::RegularizedEvolution), a back end (default backend::Cpu).
+// Policies in any order, at most one of each family: a space (default space::NasBenchGraph), a
+// strategy (default search::RegularizedEvolution), a back end (default backend::Cpu).
 template <class... Policies>
 using Searcher = typename detail::SearcherOf<Policies...>::type;
 

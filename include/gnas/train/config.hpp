@@ -21,7 +21,7 @@ struct TrainConfig {
   int epochs = 200;
   int patience = 0;  // stop after so many epochs without a better validation accuracy; 0 = never
   bool row_normalize = false;  // divide each feature row by its sum
-  std::string split = {};           // name of a split of the data set; empty = its first
+  std::string split = {};      // name of a split of the data set; empty = its first
   std::uint64_t seed = 0;
   int threads = 1;               // inside one training; results do not depend on it
   double time_limit_s = 0;       // 0 = none; checked once an epoch

@@ -32,21 +32,27 @@ inline Split const& find_split(Dataset const& data, std::string const& name) {
   throw InvalidArgument(data.name + ": no split named '" + name + "'; it has " + known);
 }
 
-// The split as a training uses it: nodes without a label left out. Throws InvalidArgument when a part is empty then, or
-// a node or label is out of range.
+// The split as a training uses it: nodes without a label left out. Throws InvalidArgument when a
+// part is empty then, or a node or label is out of range.
 inline Split trainable(Dataset const& data, Split const& split) {
   Split out{.name = split.name, .train = {}, .val = {}, .test = {}};
-  auto const part = [&](char const* what, std::vector<NodeId> const& nodes, std::vector<NodeId>& to) {
+  auto const part = [&](char const* what, std::vector<NodeId> const& nodes,
+                        std::vector<NodeId>& to) {
     for (NodeId i : nodes) {
-      expects(i >= 0 && i < data.num_nodes(), data.name + ": split '" + split.name + "' names node " + std::to_string(i) + " of " +
+      expects(i >= 0 && i < data.num_nodes(), data.name + ": split '" + split.name +
+                                                  "' names node " + std::to_string(i) + " of " +
                                                   std::to_string(data.num_nodes()));
       std::int32_t const y = data.labels[static_cast<std::size_t>(i)];
-      expects(y < data.num_classes, data.name + ": node " + std::to_string(i) + " of split '" + split.name + "' has label " +
-                                        std::to_string(y) + ", the classes are 0.." + std::to_string(data.num_classes - 1));
+      expects(y < data.num_classes, data.name + ": node " + std::to_string(i) + " of split '" +
+                                        split.name + "' has label " + std::to_string(y) +
+                                        ", the classes are 0.." +
+                                        std::to_string(data.num_classes - 1));
       if (y >= 0) to.push_back(i);
     }
-    expects(!to.empty(), data.name + ": split '" + split.name + "' has no " + what +
-                             " nodes with a label; choose another split or make one, for example ratio:0.6,0.2,0.2");
+    expects(
+        !to.empty(),
+        data.name + ": split '" + split.name + "' has no " + what +
+            " nodes with a label; choose another split or make one, for example ratio:0.6,0.2,0.2");
   };
   part("train", split.train, out.train);
   part("validation", split.val, out.val);
@@ -70,11 +76,14 @@ OperatorTable<T> operator_table() {
 template <class T>
 class BasicTrainer {
  public:
-  // Compiles the model; allocates nothing of its size yet. `candidate` keys the random numbers beside the seed.
-  // Throws InvalidArgument where spec, split or configuration break a rule. The shard must outlive the trainer.
+  // Compiles the model; allocates nothing of its size yet. `candidate` keys the random numbers
+  // beside the seed. Throws InvalidArgument where spec, split or configuration break a rule. The
+  // shard must outlive the trainer.
   BasicTrainer(OperatorTable<T> ops, Shard<T>& shard, ModelSpec spec, TrainConfig config,
                std::uint64_t candidate = 0)
-      : ops_(ops), shard_(shard), spec_(std::move(spec)),
+      : ops_(ops),
+        shard_(shard),
+        spec_(std::move(spec)),
         config_(std::move(config)),
         key_(philox_key(config_.seed, candidate)) {
     Dataset const& data = shard.data();
@@ -187,7 +196,8 @@ class BasicTrainer {
   // Logits of every node in evaluation mode; valid until the next call.
   MatrixView<T> all_logits() {
     start();
-    all_plan_.emplace(make_plan<T>(spec_, ops_.infos, shard_, RowSet::all(shard_.num_nodes()), false));
+    all_plan_.emplace(
+        make_plan<T>(spec_, ops_.infos, shard_, RowSet::all(shard_.num_nodes()), false));
     executor_->prepare(*all_plan_);
     executor_->forward(*all_plan_, *state_, key_, 0);
     return executor_->logits(*all_plan_);
@@ -383,7 +393,8 @@ template <class Ops, class T = float>
 class Trainer : public BasicTrainer<T> {
  public:
   Trainer(Shard<T>& shard, ModelSpec spec, TrainConfig config, std::uint64_t candidate = 0)
-      : BasicTrainer<T>(operator_table<Ops, T>(), shard, std::move(spec), std::move(config), candidate) {}
+      : BasicTrainer<T>(operator_table<Ops, T>(), shard, std::move(spec), std::move(config),
+                        candidate) {}
 };
 
 }  // namespace gnas
