@@ -79,8 +79,10 @@ void model_options(CLI::App& app, Settings& s) {
   app.add_option("--patience", s.patience,
                  "stop after so many epochs without a better validation accuracy; 0 = never");
   app.add_flag("--no-early-stop", s.no_early_stop, "run all epochs whatever the recipe says");
-  app.add_flag("--row-normalize,!--no-row-normalize", s.row_normalize,
-               "divide each feature row by its sum");
+  app.add_flag_callback(
+      "--row-normalize", [&s] { s.row_normalize = true; }, "divide each feature row by its sum");
+  app.add_flag_callback(
+      "--no-row-normalize", [&s] { s.row_normalize = false; }, "whatever the recipe says");
   app.add_option("--seed", s.seed, "seed of everything random")->capture_default_str();
   app.add_option("--seeds", s.seeds,
                  "trainings of each architecture, with seeds SEED, SEED + 1, ...")
