@@ -108,6 +108,30 @@ TEST_CASE("L07: comments of a SNAP file are skipped, and compared with the data"
   CHECK(packed.name == "web");
   Dataset const other = gnas::load(s.write("o.txt", "# Nodes: 3 Edges: 7\n0\t1\n1\t2\n"));
   CHECK(other.notes == Words{"the comment says 7 edges, the file has 2"});
+  Dataset const fewer = gnas::load(s.write("p.txt", "# Nodes: 5242 Edges: 2\n0\t1\n1\t9\n"));
+  CHECK(fewer.notes == Words{"the comment says 5242 nodes, the graph has 10"});
+}
+
+TEST_CASE("ids from 1 and columns that nobody reads are told in a note", "[data]") {
+  Scratch const s;
+  Dataset const d = gnas::load(s.write("e.txt", "1 2\n2 3\n"));
+  CHECK(d.num_nodes() == 4);
+  CHECK(d.notes ==
+        Words{"no edge names node 0: if the ids count from 1, --relabel numbers them from 0"});
+  Dataset const konect = gnas::load(s.write("k.txt", "% sym\n0 1 1 1082040961\n1 2 1 108204\n"));
+  CHECK(konect.notes ==
+        Words{"1 columns behind source, destination and weight of the edges not used"});
+  CHECK(konect.edges.weight.empty());
+}
+
+TEST_CASE("a damaged first row is refused, not taken for a header", "[data]") {
+  Scratch const s;
+  CHECK(failure([&] {
+          gnas::load(s.write("e.txt", "x 1\n1 2\n"));
+        }).find("e.txt:1: field 1 is 'x'") != std::string::npos);
+  CHECK(failure([&] { gnas::load(s.write("e.txt", "nan 1\n1 2\n")); }).find("e.txt:1: field 1") !=
+        std::string::npos);
+  CHECK(gnas::load(s.write("e.txt", "x y\n1 2\n")).edges.src == Nodes{1});
 }
 
 TEST_CASE("L09: each separator with each line end loads as the same graph", "[data]") {
@@ -213,6 +237,56 @@ TEST_CASE("features come as rows, as rows behind an id, or as triples", "[data]"
   CHECK(triples.features.value == std::vector<float>{1, 1, 0.5f});
 }
 
+TEST_CASE("a header that names a column number makes the features triples", "[data]") {
+  Scratch const s;
+  auto const edges = s.write("e.txt", "0 1\n1 2\n");
+  LoadOptions o;
+  for (std::string const text : {"row,col,value\n0,5,1\n2,0,0.5\n0,1,1\n",
+                                 "# made by hand\nnode column val\n0 5 1\n2 0 0.5\n0 1 1\n",
+                                 "i\tj\tv\r\n0\t1\t1\r\n0\t5\t1\r\n2\t0\t0.5\r\n"}) {
+    CAPTURE(text);
+    for (auto const header : {std::optional<bool>(), std::optional<bool>(true)}) {
+      o.features = s.write_gz("x.csv.gz", text);
+      o.header = {};
+      Dataset const d = gnas::load(edges, o);
+      CHECK(d.features.sparse);
+      CHECK(d.features.cols == 6);
+      CHECK(d.features.row_ptr == std::vector<gnas::EdgeId>{0, 2, 2, 3});
+      CHECK(d.features.col == std::vector<std::int32_t>{1, 5, 0});
+      o.header = header;
+    }
+  }
+  o.header = {};
+  o.features = s.write("x.csv", "row,col\n0,3\n1,1\n");
+  CHECK(gnas::load(edges, o).features.value.empty());
+  // Three features of each node, by names that say nothing of the kind.
+  o.features = s.write("x.csv", "a,b,c\n1,5,1\n2,1,2\n3,3,1\n");
+  CHECK(gnas::load(edges, o).features.value == std::vector<float>{1, 5, 1, 2, 1, 2, 3, 3, 1});
+  // A quoted header longer than what is looked at.
+  std::string wide = "\"f 0\"", row = "1";
+  for (int k = 1; k < 9000; ++k) {
+    wide += ",\"f " + std::to_string(k) + "\"";
+    row += ",1";
+  }
+  o.features = s.write("x.csv", wide + "\n" + row + "\n" + row + "\n" + row + "\n");
+  CHECK(gnas::load(edges, o).features.cols == 9000);
+}
+
+TEST_CASE("features that cannot be in their file are refused and not allocated", "[data]") {
+  Scratch const s;
+  s.write("g/edges.csv", "0,1\n");
+  std::string names, row = "1";
+  for (int k = 0; k < 300000; ++k) names += "n\n";
+  for (int k = 1; k < 300000; ++k) row += ",1";
+  s.write("g/node_ids.txt", names);
+  s.write("g/features.csv", row + "\n");
+  CHECK(
+      failure([&] {
+        gnas::load(s.folder() / "g");
+      }).find("features.csv:1: 300000 features of each of 300000 nodes do not fit in this file") !=
+      std::string::npos);
+}
+
 TEST_CASE("splits come as numbered columns with names, or as words", "[data]") {
   Scratch const s;
   auto const edges = s.write("e.txt", "0 1\n1 2\n2 3\n");
@@ -265,6 +339,18 @@ TEST_CASE("a folder of tables is one data set", "[data]") {
   CHECK(failure([&] {
           gnas::load(s.folder() / "g");
         }).find("edges.csv beside it is the same part") != std::string::npos);
+}
+
+TEST_CASE("a relabeled folder keeps the names that its node_ids.txt gives", "[data]") {
+  Scratch const s;
+  s.write("g/edges.csv", "4,0\n4,2\n");
+  auto const names = s.write("g/node_ids.txt", "a\nb\nc\nd\ne\n");
+  LoadOptions o;
+  o.relabel = true;
+  CHECK(gnas::load(s.folder() / "g", o).node_names == Words{"a", "c", "e"});
+  s.write("g/node_ids.txt", "a\nb\nc\n");
+  CHECK(failure([&] { gnas::load(s.folder() / "g", o); }) ==
+        names.string() + ": has 3 names, none for node '4'; take the file away to relabel");
 }
 
 TEST_CASE("a graph without edges loads when its nodes are known", "[data]") {

@@ -55,6 +55,8 @@ TEST_CASE("a Geom-GCN set that breaks a rule is refused by line", "[data][geom-g
   CHECK_THAT(said("0\t1\t0\n4000000000\t1\t0\n"),
              Catch::Contains(":2: node 4000000000, but the file has 2 nodes; ids must be 0..1"));
   CHECK_THAT(said("0\t1,x\t0\n"), Catch::Contains(":1: field 2 is 'x', 0, 1 or a column number"));
+  CHECK_THAT(said("0\t0,1,1\t0\n1\t1,0\t0\n"),
+             Catch::Contains(":2: 2 features found, the first row has 3; lists of column numbers"));
   CHECK_THAT(said("0\t1\n"), Catch::Contains(":1: 2 columns found, 3 needed"));
   CHECK_THAT(said("0\t1\tz\n"), Catch::Contains(":1: field 3 is 'z', a label was needed"));
   CHECK_THAT(said("node_id\tfeature\tlabel\n"), Catch::Contains("holds no nodes"));

@@ -49,6 +49,8 @@ TEST_CASE("a LINQS set that breaks a rule is refused by line", "[data][linqs]") 
   CHECK_THAT(said("a x\n"), Catch::Contains("n.content:1: 1 column found, 3 needed"));
   CHECK_THAT(said(""), Catch::Contains("holds no papers"));
   CHECK_THAT(said("a\t1\tx\n", "a\n"), Catch::Contains("n.cites:1: 1 column found, 2 needed"));
+  CHECK_THAT(said("a\t1\tx\n", "1\t2\n3\ta\n"),
+             Catch::Contains("n.cites: none of its 2 citations joins two papers of"));
   s.write("m.content", "a\t1\tx\n");
   CHECK_THAT(failure([&] { gnas::data::read_linqs(s.folder()); }),
              Catch::Contains("holds m.content and n.content; name the one that is meant"));

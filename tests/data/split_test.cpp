@@ -109,6 +109,8 @@ TEST_CASE("a split is found by its name or made from its text", "[data][split]")
   CHECK(d.splits.size() == 2);
   CHECK(gnas::ensure_split(d, "ratio:0.6,0.2,0.2") == "ratio:0.6,0.2,0.2");
   CHECK(d.splits[2].test == gnas::ratio_split(d, 0.6, 0.2, 0.2, 0, true).test);
+  CHECK(gnas::ensure_split(d, "random:20,10:seed=3") == "random:20,10:seed=3");
+  CHECK(d.splits[3].train == d.splits[1].train);
 }
 
 TEST_CASE("a split that cannot be made is refused in one line", "[data][split]") {

@@ -66,6 +66,7 @@ TEST_CASE("the JSON has these keys in this order", "[data][summary]") {
                                          "duplicate_rows",
                                          "isolated",
                                          "max_degree",
+                                         "max_degree_node",
                                          "features",
                                          "feature_nonzeros",
                                          "classes",
@@ -83,6 +84,20 @@ TEST_CASE("the JSON has these keys in this order", "[data][summary]") {
   CHECK(j["checksum"].get<std::string>().size() == 16);
   CHECK(j["checksum"].get<std::string>().find_first_not_of("0123456789abcdef") ==
         std::string::npos);
+}
+
+TEST_CASE("names that are not UTF-8 can still be written as JSON", "[data][summary]") {
+  gnas::Dataset d = six();
+  d.name = "caf\xe9";
+  d.splits[0].name = "\xff";
+  d.notes = {"\xc3\xa9t\xe9"};
+  nlohmann::ordered_json const j = gnas::to_json(gnas::summarize(d));
+  std::string const text = j.dump();
+  CHECK(text.find("\"caf\xef\xbf\xbd\"") != std::string::npos);
+  CHECK(text.find("\"\xc3\xa9t\xef\xbf\xbd\"") != std::string::npos);
+  CHECK(j["splits"]["\xef\xbf\xbd"]["test"] == 2);
+  CHECK(j["edge_homophily"] == 0.5);
+  CHECK(j["max_degree_node"] == 1);
 }
 
 TEST_CASE("the table for people keeps each fact on a line, however long", "[data][summary]") {

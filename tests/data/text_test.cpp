@@ -72,6 +72,21 @@ TEST_CASE("a quoted field may hold the separator and doubled quotes", "[data][te
         "t:1: field 1 goes on after its closing quote; write a quote in a field as \"\"");
 }
 
+TEST_CASE("a separator within quotes does not count", "[data][text]") {
+  CHECK(all("\"a;b\",c\n") == Rows{{"a;b", "c"}});
+  CHECK(all("\"a|b\";c,d\n") == Rows{{"a|b", "c,d"}});
+}
+
+TEST_CASE("L15: a comma that can only be a decimal sign separates nothing", "[data][text]") {
+  CHECK(all("0 1 0,5\n") == Rows{{"0", "1", "0,5"}});
+  CHECK(all("0,25 1,5\n") == Rows{{"0,25", "1,5"}});
+  CHECK(all("0, 1\n") == Rows{{"0", "1"}});
+  CHECK(all("0 ,1\n") == Rows{{"0", "1"}});
+  CHECK(all("0,5\n") == Rows{{"0", "5"}});
+  CHECK(all("New York,1\n") == Rows{{"New York", "1"}});
+  CHECK(all("1,2,3 4\n") == Rows{{"1", "2", "3 4"}});
+}
+
 TEST_CASE("looking ahead leaves the next row in place", "[data][text]") {
   TextTable table("t", "a\tb\n# c\n1\t2\n");
   Fields fields;

@@ -19,6 +19,9 @@ SOURCES = ROOT / "tests" / "install"
 # What a subproject must not look for unless it is asked to.
 NOT_PROBED = ("libzip", "nlohmann_json", "sqlite3", "catch2", "nvcc", "nccl", "metis", "MPI", "CLI")
 
+# Ninja is here because Meson needs it; a bare machine has no make.
+CMAKE = ("cmake", "-G", "Ninja")
+
 
 class Failed(Exception):
     """One consumer did not build, run or fail as it should."""
@@ -69,7 +72,7 @@ def with_pkg_config(prefix, work, tiers):
 
 def with_cmake(prefix, work, tiers):
     build = work / "cmake"
-    run(["cmake", "-S", SOURCES / "cmake", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
+    run([*CMAKE, "-S", SOURCES / "cmake", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
          f"-DWITH_TOOLS={'ON' if 'tools' in tiers else 'OFF'}"])
     run(["cmake", "--build", build])
     for tier in tiers:
@@ -77,7 +80,7 @@ def with_cmake(prefix, work, tiers):
 
 
 def cmake_refuses(prefix, work, case, text):
-    out = run(["cmake", "-S", SOURCES / case, "-B", work / case, f"-DCMAKE_PREFIX_PATH={prefix}"],
+    out = run([*CMAKE, "-S", SOURCES / case, "-B", work / case, f"-DCMAKE_PREFIX_PATH={prefix}"],
               wanted=None)
     # CMake wraps long lines.
     expect(text in " ".join(out.split()), f"the message lacks '{text}':\n{out}")

@@ -38,6 +38,7 @@ namespace detail {
 struct EdgeRows {
   std::vector<std::int64_t> src, dst;
   std::vector<float> weight;  // empty when every weight is 1
+  std::size_t unused = 0;     // columns behind the weight
 };
 
 inline EdgeRows read_edge_rows(TextTable& table, NodeIds& ids, std::optional<bool> header) {
@@ -53,6 +54,7 @@ inline EdgeRows read_edge_rows(TextTable& table, NodeIds& ids, std::optional<boo
     }
     table.need_columns(fields, 2);
     if (columns == 0) columns = std::min<std::size_t>(fields.size(), 3);
+    rows.unused = std::max(rows.unused, fields.size() - columns);
     if (columns == 2 && fields.size() > 2) {
       throw DataError(table.where() +
                       ": 3 columns found, the first row has 2; a weight must be on "
@@ -120,15 +122,35 @@ inline std::int64_t count_nodes(Dataset& data, EdgeListFiles const& files, NodeI
 }
 
 // SNAP files say '# Nodes: 3 Edges: 2'.
-inline void compare_with_comments(Dataset& data, TextTable const& table, std::int64_t edge_rows) {
-  for (std::string const& comment : table.comments()) {
-    std::size_t const at = comment.find("Edges:");
-    if (at == std::string::npos) continue;
-    std::string_view const rest = trimmed(std::string_view(comment).substr(at + 6));
+inline void compare_with_comments(Dataset& data, TextTable const& table, std::int64_t nodes,
+                                  std::int64_t edge_rows) {
+  auto const compare = [&](std::string_view comment, std::string_view word, std::int64_t count,
+                           std::string const& what) {
+    std::size_t const at = comment.find(word);
+    if (at == std::string_view::npos) return;
+    std::string_view const rest = trimmed(comment.substr(at + word.size()));
     auto const said = parse_number<std::int64_t>(rest.substr(0, rest.find_first_of(" \t,")));
-    if (!said || *said == edge_rows) continue;
-    data.notes.push_back("the comment says " + std::to_string(*said) + " edges, the file has " +
-                         std::to_string(edge_rows));
+    if (!said || *said == count) return;
+    data.notes.push_back("the comment says " + std::to_string(*said) + what +
+                         std::to_string(count));
+  };
+  for (std::string const& comment : table.comments()) {
+    compare(comment, "Nodes:", nodes, " nodes, the graph has ");
+    compare(comment, "Edges:", edge_rows, " edges, the file has ");
+  }
+}
+
+// After a relabeling the old ids are numbers into the names that a file gives, where it does.
+inline void use_names(Dataset& data, fs::path const& path) {
+  if (path.empty()) return;
+  std::vector<std::string> const names = read_lines(path);
+  for (std::string& name : data.node_names) {
+    auto const old = parse_number<std::int64_t>(name);
+    if (!old || *old < 0 || *old >= static_cast<std::int64_t>(names.size())) {
+      throw DataError(path.string() + ": has " + std::to_string(names.size()) +
+                      " names, none for node '" + name + "'; take the file away to relabel");
+    }
+    name = names[static_cast<std::size_t>(*old)];
   }
 }
 
@@ -178,7 +200,10 @@ inline void read_feature_parts(Dataset& data, EdgeListFiles const& files) {
 // of edges and of 'node label' rows: ascending numbers, words in the order of appearance, the old
 // ids in node_names. The graph is not built (finish() does). Throws DataError naming file, line,
 // field, value and way out.
-inline Dataset read_edge_list(EdgeListFiles const& files) {
+inline Dataset read_edge_list(EdgeListFiles files) {
+  if (!files.features.empty() && !files.sparse_features && files.header.value_or(true)) {
+    files.sparse_features = has_triples_header(files.features);
+  }
   Dataset data;
   data.format = "edge-list";
   data.name = data_name(files.edges);
@@ -202,6 +227,7 @@ inline Dataset read_edge_list(EdgeListFiles const& files) {
     data.notes.push_back(std::to_string(n) +
                          " node ids renumbered from 0; the old ids are kept as "
                          "node names");
+    detail::use_names(data, files.names);
   } else {
     n = detail::count_nodes(data, files, ids, edge_rows);
   }
@@ -211,7 +237,15 @@ inline Dataset read_edge_list(EdgeListFiles const& files) {
   data.edges.src.assign(rows.src.begin(), rows.src.end());
   data.edges.dst.assign(rows.dst.begin(), rows.dst.end());
   data.edges.weight = std::move(rows.weight);
-  detail::compare_with_comments(data, table, edge_rows);
+  detail::compare_with_comments(data, table, n, edge_rows);
+  if (rows.unused > 0) {
+    data.notes.push_back(std::to_string(rows.unused) +
+                         " columns behind source, destination and weight of the edges not used");
+  }
+  if (!files.relabel && edge_rows > 0 && ids.smallest() == 1 && ids.largest() == n - 1) {
+    data.notes.push_back(
+        "no edge names node 0: if the ids count from 1, --relabel numbers them from 0");
+  }
   if (!files.indptr.empty()) {
     detail::read_feature_parts(data, files);
   } else if (!files.features.empty()) {

@@ -29,7 +29,8 @@ inline std::optional<fs::path> geom_gcn_folder(fs::path const& path) {
 }
 
 // Features are 0/1 fields, or lists of column numbers (Film): a list when the header says
-// feature_amount or when rows differ in length. Node lines may come in any order. Throws DataError.
+// feature_amount or when a number is larger than 1. Node lines may come in any order. Throws
+// DataError.
 inline Dataset read_geom_gcn(fs::path const& path) {
   fs::path const folder = geom_gcn_folder(path).value();
   auto const file = [&](char const* name) {
@@ -69,16 +70,21 @@ inline Dataset read_geom_gcn(fs::path const& path) {
       node.numbers.push_back(*x);
       rest.remove_prefix(std::min(at + 1, rest.size()));
     }
-    columns =
-        columns || node.numbers.size() != lines.front().numbers.size() ||
-        std::any_of(node.numbers.begin(), node.numbers.end(), [](std::int64_t x) { return x > 1; });
+    columns = columns || std::any_of(node.numbers.begin(), node.numbers.end(),
+                                     [](std::int64_t x) { return x > 1; });
   }
   auto const count = static_cast<std::int64_t>(lines.size());
   if (count == 0) throw DataError(nodes.who() + ": holds no nodes");
   std::vector<Node const*> list(lines.size(), nullptr);
   for (Node const& node : lines) {
-    std::string const where =
-        nodes.who() + ":" + std::to_string(node.line) + ": node " + std::to_string(node.id);
+    std::string const line = nodes.who() + ":" + std::to_string(node.line);
+    if (!columns && node.numbers.size() != lines.front().numbers.size()) {
+      throw DataError(line + ": " + std::to_string(node.numbers.size()) +
+                      " features found, the first row has " +
+                      std::to_string(lines.front().numbers.size()) +
+                      "; lists of column numbers need 'feature_amount' in the header");
+    }
+    std::string const where = line + ": node " + std::to_string(node.id);
     if (node.id < 0 || node.id >= count)
       throw DataError(where + ", but the file has " + std::to_string(count) +
                       " nodes; ids must be 0.." + std::to_string(count - 1));

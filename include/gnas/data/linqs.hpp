@@ -99,9 +99,10 @@ inline Dataset read_linqs(fs::path const& path) {
   data.num_classes = static_cast<int>(number.size());
   if (place.empty()) throw DataError(content.string() + ": holds no papers");
   TextTable table(cites);
-  std::int64_t dropped = 0;
+  std::int64_t dropped = 0, cited = 0;
   while (table.next(fields)) {
     table.need_columns(fields, 2);
+    ++cited;
     auto const a = place.find(std::string(fields[0])), b = place.find(std::string(fields[1]));
     if (a == place.end() || b == place.end()) {
       ++dropped;
@@ -109,6 +110,11 @@ inline Dataset read_linqs(fs::path const& path) {
     }
     data.edges.src.push_back(a->second);
     data.edges.dst.push_back(b->second);
+  }
+  if (dropped > 0 && dropped == cited) {
+    throw DataError(cites.string() + ": none of its " + std::to_string(cited) +
+                    " citations joins two papers of " + content.string() +
+                    "; give two files that belong together");
   }
   if (dropped > 0)
     data.notes.push_back(std::to_string(dropped) +

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ class NodeIds {
       if (!number) table.fail(k, fields[k], "an integer node id", kWayOut);
       if (*number < 0) table.fail(k, fields[k], "a node id of at least 0", kWayOut);
       largest_ = std::max(largest_, *number);
+      smallest_ = std::min(smallest_, *number);
       return *number;
     }
     if (fields[k].empty()) table.fail(k, fields[k], "a node id");
@@ -42,7 +44,9 @@ class NodeIds {
   }
 
   bool relabel() const noexcept { return relabel_; }
+  // Of the ids seen without relabeling.
   std::int64_t largest() const noexcept { return largest_; }
+  std::int64_t smallest() const noexcept { return smallest_; }
   std::int64_t seen() const noexcept { return static_cast<std::int64_t>(names_.size()); }
 
   // Ends the numbering of a relabeling: ascending when all ids are numbers, else by appearance.
@@ -67,7 +71,8 @@ class NodeIds {
   }
 
   // The node of field k, after finish() where relabeling. Throws DataError when there is none.
-  NodeId node(TextTable const& table, Fields const& fields, std::size_t k, std::int64_t n) const {
+  NodeId node(TextTable const& table, Fields const& fields, std::size_t k, std::int64_t n,
+              char const* way_out = "") const {
     std::optional<std::int64_t> number;
     if (!relabel_) {
       number = parse_number<std::int64_t>(fields[k]);
@@ -77,7 +82,8 @@ class NodeIds {
     if (!number || *number < 0 || *number >= n) {
       table.fail(k, fields[k],
                  relabel_ ? "a node id of the edges or labels"
-                          : "a node id in 0.." + std::to_string(n - 1));
+                          : "a node id in 0.." + std::to_string(n - 1),
+                 way_out);
     }
     return static_cast<NodeId>(*number);
   }
@@ -86,7 +92,7 @@ class NodeIds {
   static constexpr char const* kWayOut = "--relabel numbers any ids anew";
 
   bool relabel_, words_ = false;
-  std::int64_t largest_ = -1;
+  std::int64_t largest_ = -1, smallest_ = std::numeric_limits<std::int64_t>::max();
   std::unordered_map<std::string, std::int64_t> place_;
   std::vector<std::string> names_;
 };
@@ -104,13 +110,17 @@ inline bool names_a_node(std::string_view field) {
   return false;
 }
 
-// Whether the first row of a table that begins with node ids is a header. Where ids may be words, a
-// header has numbers under its words or a known name in front.
+// Whether the first row of a table that begins with node ids is a header: no field of it is a
+// number, or a known name is in front. Where ids may be words, a header has numbers under its
+// words.
 inline bool is_node_header(Fields const& first, Fields const& second, bool relabel,
                            std::optional<bool> said) {
   if (said) return *said;
   if (first.empty() || parse_number<double>(first[0])) return false;
   if (names_a_node(first[0]) && first.size() > 1) return true;
+  for (std::string_view const field : first) {
+    if (parse_number<double>(field)) return false;
+  }
   if (relabel) return is_header(first, second, said) && parse_number<double>(second[0]).has_value();
   return !second.empty() && parse_number<double>(second[0]).has_value();
 }

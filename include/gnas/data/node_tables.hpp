@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,9 @@
 namespace gnas::data {
 
 inline constexpr std::int64_t kMostColumns = 1 << 28;
+
+inline constexpr char const* kWordsHint =
+    "labels of several words need rows 'node<TAB>label' or 'node,label'";
 
 inline bool is_missing_label(std::string_view s) {
   for (char const* word : {"", "-1", "-1.0", "nan", "NaN", "NA", "none", "None", "?"}) {
@@ -89,7 +93,8 @@ inline void read_labels(Dataset& data, fs::path const& path, std::int64_t n, Nod
       throw DataError(table.where() + ": label " + std::to_string(n + 1) + " of " +
                       std::to_string(n) + " nodes; one line a node was needed");
     }
-    auto const node = static_cast<std::size_t>(pair ? ids.node(table, fields, 0, n) : next);
+    auto const node = static_cast<std::size_t>(
+        pair ? ids.node(table, fields, 0, n, table.separator() == ' ' ? kWordsHint : "") : next);
     ++next;
     if (std::exchange(seen[node], char{1}) != 0) {
       throw DataError(table.where() + ": node " + std::to_string(node) +
@@ -136,6 +141,25 @@ inline std::int64_t count_feature_rows(fs::path const& path, std::optional<bool>
   return rows;
 }
 
+// Whether the first row of a features file says that its lines are 'node column [value]': a name of
+// a column number in the second place, and of a value, or nothing, in the third.
+inline bool is_triples_header(Fields const& first) {
+  if (first.size() < 2 || first.size() > 3) return false;
+  auto const is = [](std::string_view field, std::initializer_list<char const*> known) {
+    return std::find(known.begin(), known.end(), field) != known.end();
+  };
+  bool const row = names_a_node(first[0]) || is(first[0], {"row", "i"});
+  bool const col = is(first[1], {"col", "column", "j", "feature_id", "feature_index"});
+  return row && col && (first.size() == 2 || is(first[2], {"value", "val", "weight", "v"}));
+}
+
+// The same of a file. Looks at whole lines in the beginning of it only.
+inline bool has_triples_header(fs::path const& path) {
+  std::string head = peek(path, std::size_t{1} << 16);
+  head.resize(head.find_last_of("\r\n") + 1);
+  return is_triples_header(TextTable(path.string(), std::move(head)).look_ahead());
+}
+
 namespace detail {
 
 // Lines 'node column [value]'.
@@ -146,7 +170,9 @@ inline void read_triples(Dataset& data, TextTable& table, std::int64_t n, NodeId
   bool first = true;
   while (table.next(fields)) {
     if (std::exchange(first, false) &&
-        is_node_header(fields, table.look_ahead(), ids.relabel(), header)) {
+        (header ? *header
+                : is_triples_header(fields) ||
+                      is_node_header(fields, table.look_ahead(), ids.relabel(), header))) {
       continue;
     }
     table.need_columns(fields, 2);
@@ -187,6 +213,12 @@ inline void read_features(Dataset& data, fs::path const& path, bool sparse, std:
     if (values.empty() && rows == 0) {
       table.need_columns(fields, skip + 1);
       cols = fields.size() - skip;
+      // A number is a byte at least: nothing is allocated for rows that cannot be there.
+      if (static_cast<std::size_t>(n) > table.bytes() / cols) {
+        throw DataError(table.where() + ": " + std::to_string(cols) + " features of each of " +
+                        std::to_string(n) +
+                        " nodes do not fit in this file; one row a node was needed");
+      }
       values.resize(static_cast<std::size_t>(n) * cols);
     }
     if (fields.size() != cols + skip) {

@@ -144,8 +144,8 @@ inline Split ratio_split(Dataset const& data, double train, double val, double t
 
 // Makes sure that `data` has the split that `spec` names: a published one by its name, or
 // "random:TRAIN,VAL[:SEED]" or "ratio:TRAIN,VAL,TEST[:SEED]" (stratified; seed 0 when none is
-// given), which is made and appended. Returns its name, which is `spec`. Throws InvalidArgument
-// listing what exists.
+// given; seed=SEED reads the same), which is made and appended. Returns its name, which is `spec`.
+// Throws InvalidArgument listing what exists.
 inline std::string ensure_split(Dataset& data, std::string const& spec) {
   std::string known;
   for (Split const& s : data.splits) {
@@ -158,9 +158,12 @@ inline std::string ensure_split(Dataset& data, std::string const& spec) {
                           (known.empty() ? "none" : known) +
                           ", and random:TRAIN,VAL[:SEED] or ratio:TRAIN,VAL,TEST[:SEED] are made");
   }
-  std::uint64_t const seed =
-      parts.size() < 3 ? 0
-                       : detail::split_number<std::uint64_t>(spec, parts[2], "a seed (0, 1, ...)");
+  std::uint64_t seed = 0;
+  if (parts.size() == 3) {
+    std::string_view text = parts[2];
+    if (text.starts_with("seed=")) text.remove_prefix(5);
+    seed = detail::split_number<std::uint64_t>(spec, text, "a seed (0, 1, ...)");
+  }
   auto const numbers = detail::split_parts(parts[1], ',');
   Split made;
   if (parts[0] == "random") {

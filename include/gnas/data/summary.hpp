@@ -134,33 +134,38 @@ inline DatasetSummary summarize(Dataset const& d) {
   return s;
 }
 
+// Text that is not UTF-8 (names come from files) has its wrong bytes replaced, so that the result
+// can be written.
 inline nlohmann::ordered_json to_json(DatasetSummary const& s) {
-  nlohmann::ordered_json splits = nlohmann::ordered_json::object();
+  using nlohmann::ordered_json;
+  ordered_json splits = ordered_json::object();
   for (auto const& [name, n] : s.splits)
     splits[name] = {{"train", n[0]}, {"val", n[1]}, {"test", n[2]}};
-  return {{"format", s.format},
-          {"name", s.name},
-          {"nodes", s.nodes},
-          {"edge_rows", s.edge_rows},
-          {"distinct_directed", s.distinct_directed},
-          {"undirected_edges", s.undirected_edges},
-          {"self_loop_rows", s.self_loop_rows},
-          {"duplicate_rows", s.duplicate_rows},
-          {"isolated", s.isolated},
-          {"max_degree", s.max_degree},
-          {"features", s.features},
-          {"feature_nonzeros", s.feature_nonzeros},
-          {"classes", s.classes},
-          {"unlabelled", s.unlabelled},
-          {"class_counts", s.class_counts},
-          {"splits", splits},
-          {"checksum", s.checksum},
-          {"edge_policy", s.edge_policy},
-          {"graph_edges", s.graph_edges},
-          {"edge_homophily", s.edge_homophily},
-          {"components", s.components},
-          {"largest_component", s.largest_component},
-          {"notes", s.notes}};
+  ordered_json const all = {{"format", s.format},
+                            {"name", s.name},
+                            {"nodes", s.nodes},
+                            {"edge_rows", s.edge_rows},
+                            {"distinct_directed", s.distinct_directed},
+                            {"undirected_edges", s.undirected_edges},
+                            {"self_loop_rows", s.self_loop_rows},
+                            {"duplicate_rows", s.duplicate_rows},
+                            {"isolated", s.isolated},
+                            {"max_degree", s.max_degree},
+                            {"max_degree_node", s.max_degree_node},
+                            {"features", s.features},
+                            {"feature_nonzeros", s.feature_nonzeros},
+                            {"classes", s.classes},
+                            {"unlabelled", s.unlabelled},
+                            {"class_counts", s.class_counts},
+                            {"splits", splits},
+                            {"checksum", s.checksum},
+                            {"edge_policy", s.edge_policy},
+                            {"graph_edges", s.graph_edges},
+                            {"edge_homophily", s.edge_homophily},
+                            {"components", s.components},
+                            {"largest_component", s.largest_component},
+                            {"notes", s.notes}};
+  return ordered_json::parse(all.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
 inline void print(std::ostream& out, DatasetSummary const& s) {

@@ -42,7 +42,8 @@ std::optional<T> parse_number(std::string_view s) {
 // A table of text. Rows are handed out one at a time; nothing but the text is kept. Lines end in
 // LF, CRLF or CR; a byte order mark is skipped; lines that begin with # or % are comments.
 // Separators: tab, semicolon, comma, bar, or spaces (and tabs), the first of these that the first
-// row holds. A field in double quotes may hold the separator; "" in it is one quote.
+// row holds outside of quotes; a comma that can only be a decimal sign is none. A field in double
+// quotes may hold the separator; "" in it is one quote.
 class TextTable {
  public:
   // separator: 0 = by looking at the first row.
@@ -67,6 +68,7 @@ class TextTable {
   std::string const& who() const noexcept { return who_; }
   std::int64_t line() const noexcept { return line_; }
   char separator() const noexcept { return separator_; }
+  std::size_t bytes() const noexcept { return text_.size(); }
   std::string where() const { return who_ + ":" + std::to_string(line_); }
   // The comment lines passed so far; the first 20 only.
   std::vector<std::string> const& comments() const noexcept { return comments_; }
@@ -152,10 +154,36 @@ class TextTable {
   }
 
   static char find_separator(std::string_view line) {
-    for (char const c : {'\t', ';', ',', '|'}) {
-      if (line.find(c) != std::string_view::npos) return c;
+    std::string bare;
+    bool in_quotes = false;
+    for (char const c : line) {
+      if (c == '"') in_quotes = !in_quotes;
+      if (!in_quotes) bare += c;
     }
-    return trimmed(line).find(' ') != std::string_view::npos ? ' ' : char{0};
+    for (char const c : {'\t', ';', ',', '|'}) {
+      if (bare.find(c) == std::string::npos) continue;
+      return c == ',' && has_decimal_commas(bare) ? ' ' : c;
+    }
+    return trimmed(bare).find(' ') != std::string_view::npos ? ' ' : char{0};
+  }
+
+  // Whether spaces part the line into numbers, some of which hold one comma between their digits:
+  // a table with spaces between decimal commas, which is refused where it is read.
+  static bool has_decimal_commas(std::string_view line) {
+    Fields fields;
+    split_at_spaces(line, fields);
+    bool some = false;
+    for (std::string_view const f : fields) {
+      std::string number(f);
+      std::size_t const comma = number.find(',');
+      if (comma != std::string::npos) {
+        some = true;
+        if (comma == 0 || comma + 1 == number.size()) return false;
+        number[comma] = '.';
+      }
+      if (!parse_number<double>(number)) return false;
+    }
+    return some && fields.size() > 1;
   }
 
   // The next line that is no comment (and not blank unless those are kept), without its end.

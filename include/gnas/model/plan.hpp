@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gnas/core/matrix_view.hpp>
+#include <gnas/core/rng.hpp>
 #include <gnas/graph/shard.hpp>
 #include <gnas/model/arena.hpp>
 #include <gnas/model/params.hpp>

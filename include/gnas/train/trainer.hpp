@@ -73,6 +73,40 @@ OperatorTable<T> operator_table() {
   return {infos, host_table<Ops, T>};
 }
 
+namespace detail {
+
+// Numbers and arrays one after the other, as a checkpoint holds them.
+struct ByteWriter {
+  std::vector<std::byte> bytes;
+  template <class U>
+  void put(U x) {
+    array(std::span<U const>(&x, 1));
+  }
+  template <class Span>
+  void array(Span s) {
+    auto const b = std::as_bytes(std::span(s));
+    bytes.insert(bytes.end(), b.begin(), b.end());
+  }
+};
+struct ByteReader {
+  std::span<std::byte const> bytes;
+  template <class U>
+  U get() {
+    U x{};
+    array(std::span<U>(&x, 1));
+    return x;
+  }
+  template <class Span>
+  void array(Span s) {
+    auto const to = std::as_writable_bytes(std::span(s));
+    expects(to.size() <= bytes.size(), "checkpoint: cut short; delete it to train from the start");
+    std::copy_n(bytes.begin(), to.size(), to.begin());
+    bytes = bytes.subspan(to.size());
+  }
+};
+
+}  // namespace detail
+
 template <class T>
 class BasicTrainer {
  public:
@@ -227,7 +261,7 @@ class BasicTrainer {
   // the bytes belong to another model.
   std::vector<std::byte> checkpoint() {
     start();
-    Writer w;
+    detail::ByteWriter w;
     w.put(kMagic);
     w.put(static_cast<std::int64_t>(sizeof(T)));
     w.put(static_cast<std::int64_t>(state_->block().size()));
@@ -247,7 +281,7 @@ class BasicTrainer {
   }
   void restore(std::span<std::byte const> bytes) {
     start();
-    Reader r{bytes};
+    detail::ByteReader r{bytes};
     bool const mine = r.get<std::int64_t>() == kMagic &&
                       r.get<std::int64_t>() == static_cast<std::int64_t>(sizeof(T)) &&
                       r.get<std::int64_t>() == static_cast<std::int64_t>(state_->block().size());
@@ -275,36 +309,6 @@ class BasicTrainer {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::int64_t kMagic = 0x31747061'73616e67;
-
-  struct Writer {
-    std::vector<std::byte> bytes;
-    template <class U>
-    void put(U x) {
-      array(std::span<U const>(&x, 1));
-    }
-    template <class Span>
-    void array(Span s) {
-      auto const b = std::as_bytes(std::span(s));
-      bytes.insert(bytes.end(), b.begin(), b.end());
-    }
-  };
-  struct Reader {
-    std::span<std::byte const> bytes;
-    template <class U>
-    U get() {
-      U x{};
-      array(std::span<U>(&x, 1));
-      return x;
-    }
-    template <class Span>
-    void array(Span s) {
-      auto const to = std::as_writable_bytes(std::span(s));
-      expects(to.size() <= bytes.size(),
-              "checkpoint: cut short; delete it to train from the start");
-      std::copy_n(bytes.begin(), to.size(), to.begin());
-      bytes = bytes.subspan(to.size());
-    }
-  };
 
   void check_config() const {
     auto const number = [](char const* name, double x, double low, bool positive) {
