@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from common import GNAS, ROOT, expect, run_checks
+from _common import GNAS, ROOT, expect, run_checks
 
 
 def first_search(work):

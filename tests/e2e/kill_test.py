@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from common import GNAS, SMALL, expect, gnas, gnas_json, run_checks
+from _common import GNAS, SMALL, expect, gnas, gnas_json, run_checks
 
 
 def killed(work):

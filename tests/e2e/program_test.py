@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from common import GNAS, ROOT, SMALL, T4, expect, folder_of, gnas, gnas_json, run_checks
+from _common import GNAS, ROOT, SMALL, T4, expect, folder_of, gnas, gnas_json, run_checks
 
 FAST = ["--hidden", "16", "--epochs", "5"]
 

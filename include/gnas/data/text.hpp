@@ -160,6 +160,7 @@ class TextTable {
       if (c == '"') in_quotes = !in_quotes;
       if (!in_quotes) bare += c;
     }
+    if (in_quotes) bare = line;  // never closed: split() says so
     for (char const c : {'\t', ';', ',', '|'}) {
       if (bare.find(c) == std::string::npos) continue;
       return c == ',' && has_decimal_commas(bare) ? ' ' : c;

@@ -243,9 +243,10 @@ class BasicSearcher {
           Slot& slot = at->second;
           ++told_;
           if (slot.cancelled) {
+            if (more || result_.ended == "trial limit") {
+              result_.ended = expired() && !stopping() ? "time limit" : "interrupted";
+            }
             more = false;
-            if (result_.ended.empty() || result_.ended == "trial limit")
-              result_.ended = "interrupted";
           } else {
             strategy_.tell(slot.trial);
             if (config_.on_trial && slot.same_as < 0) config_.on_trial(slot.trial);
