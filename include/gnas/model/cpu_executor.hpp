@@ -537,7 +537,9 @@ class CpuExecutor {
 
   void run_forward(S const& s, AggregateArgs<T> const& a, std::vector<NodeId> const& chunks) {
     auto const f = functions(s).forward;
-    int const channels = padded<T>(a.heads * a.width);
+    int const exact = a.heads * a.width;
+    // Rows of the data set's own dense features have no padding to run into.
+    int const channels = a.value_ld >= padded<T>(exact) ? padded<T>(exact) : exact;
     over_chunks(chunks, [&](NodeId r0, NodeId r1, std::int64_t, int thread) {
       f(a, r0, r1, scratch(thread, row_scratch(a.heads)), channels);
     });
