@@ -1,0 +1,105 @@
+#include "../support/graphs.hpp"
+
+#include <gnas/cpu/dense_eigen.hpp>
+#include <gnas/cpu/loss.hpp>
+#include <gnas/cpu/pool.hpp>
+#include <gnas/cpu/reduce.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+TEST_CASE("a pool runs each chunk once, at any number of threads, many times over") {
+  for (int threads : {1, 2, 4}) {
+    gnas::Pool pool(threads);
+    CHECK(pool.threads() == threads);
+    for (int round = 0; round < 300; ++round) {
+      std::vector<int> seen(static_cast<std::size_t>(round % 17), 0);
+      pool.run(round % 17,
+               [&](std::int64_t c, int t) { seen[static_cast<std::size_t>(c)] += 1 + 0 * t; });
+      REQUIRE(std::accumulate(seen.begin(), seen.end(), 0) == round % 17);
+    }
+  }
+}
+
+TEST_CASE("an exception in a chunk reaches the caller and the pool goes on") {
+  gnas::Pool pool(3);
+  auto const fail = [](std::int64_t c, int) {
+    if (c == 5) throw std::runtime_error("chunk 5");
+  };
+  CHECK_THROWS_WITH(pool.run(9, fail), "chunk 5");
+  std::vector<int> seen(9, 0);
+  pool.run(9, [&](std::int64_t c, int) { seen[static_cast<std::size_t>(c)] = 1; });
+  CHECK(std::accumulate(seen.begin(), seen.end(), 0) == 9);
+}
+
+TEST_CASE("products, sums and moments agree with plain loops and do not depend on threads") {
+  int const M = 700, K = 37, N = 21;
+  std::vector<double> a(static_cast<std::size_t>(M * K)), b(static_cast<std::size_t>(K * N)), one,
+      two;
+  for (std::size_t k = 0; k < a.size(); ++k) a[k] = gnas_test::draw(1, k, 200) / 100.0 - 1;
+  for (std::size_t k = 0; k < b.size(); ++k) b[k] = gnas_test::draw(2, k, 200) / 100.0 - 1;
+  gnas::MatrixView<double> const A{a.data(), M, K, K}, B{b.data(), K, N, N};
+  for (int threads : {1, 3}) {
+    gnas::Pool pool(threads);
+    std::vector<double> c(static_cast<std::size_t>(M * N), 5.0), w(static_cast<std::size_t>(K * N)),
+        x(a.size(), 0.0), scratch;
+    gnas::gemm<double>(pool, A, B, {c.data(), M, N, N}, false);
+    gnas::gemm_tn<double>(pool, A, {c.data(), M, N, N}, {w.data(), K, N, N});
+    gnas::gemm_nt<double>(pool, {c.data(), M, N, N}, B, {x.data(), M, K, K}, true);
+    std::vector<double> sums(static_cast<std::size_t>(K)), mean(sums.size()), var(sums.size());
+    gnas::column_sums<double>(pool, A, scratch, sums.data());
+    gnas::column_moments<double>(pool, A, scratch, mean.data(), var.data());
+    double worst = 0;
+    for (int i = 0; i < M; i += 13) {
+      for (int j = 0; j < N; ++j) {
+        double s = 0;
+        for (int k = 0; k < K; ++k) s += A.row(i)[k] * B.row(k)[j];
+        worst = std::max(worst, std::abs(s - c[static_cast<std::size_t>(i * N + j)]));
+      }
+    }
+    for (int k = 0; k < K; ++k) {
+      double s = 0, q = 0;
+      for (int i = 0; i < M; ++i) s += A.row(i)[k];
+      for (int i = 0; i < M; ++i) q += (A.row(i)[k] - s / M) * (A.row(i)[k] - s / M);
+      auto const at = static_cast<std::size_t>(k);
+      worst = std::max(
+          {worst, std::abs(s - sums[at]), std::abs(s / M - mean[at]), std::abs(q / M - var[at])});
+    }
+    CHECK(worst < 1e-11);
+    std::vector<double> all = c;
+    all.insert(all.end(), w.begin(), w.end());
+    all.insert(all.end(), x.begin(), x.end());
+    all.insert(all.end(), var.begin(), var.end());
+    (threads == 1 ? one : two) = all;
+  }
+  CHECK(one == two);
+}
+
+TEST_CASE("cross entropy and its gradient agree with the formula and central differences") {
+  gnas::Pool pool(1);
+  std::vector<double> x = {0.5, -1, 2, 800, -800, 0, 1, 1, 1}, g(9);
+  std::vector<std::int32_t> const labels = {2, 0, -1};
+  auto const loss = [&](std::vector<double>& grad) {
+    return gnas::cross_entropy<double>(pool, {x.data(), 3, 3, 3}, labels, 2,
+                                       {grad.data(), 3, 3, 3});
+  };
+  auto const sums = loss(g);
+  double const z = std::exp(0.5 - 2) + std::exp(-3.0) + 1;
+  CHECK(sums.loss == Approx(std::log(z) / 2));
+  CHECK(sums.correct == 2);
+  std::vector<double> unused(9);
+  for (std::size_t k = 0; k < 3; ++k) {
+    double const old = x[k];
+    x[k] = old + 1e-6;
+    double const up = loss(unused).loss;
+    x[k] = old - 1e-6;
+    double const down = loss(unused).loss;
+    x[k] = old;
+    CHECK(g[k] == Approx((up - down) / 2e-6).margin(1e-8));
+  }
+  for (std::size_t k = 6; k < 9; ++k) CHECK(g[k] == 0);
+}
