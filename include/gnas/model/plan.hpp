@@ -433,6 +433,11 @@ class PlanBuilder {
     auto const touch = [&](int buffer, int when) {
       if (buffer >= 0) plan_.arena.touch(buffer, when);
     };
+    // Buffers that live from one step to another.
+    auto const both = [&](int first, int second, auto... buffers) {
+      (touch(buffers, first), ...);
+      (touch(buffers, second), ...);
+    };
     for (int k = 0; k < n; ++k) {
       S& s = plan_.steps[static_cast<std::size_t>(k)];
       int const back = last(k);
@@ -447,10 +452,7 @@ class PlanBuilder {
       touch(s.out.buffer, back);
       touch(s.out.grad, back);
       // Read again by the backward pass of the step.
-      for (int b : {s.scale, s.mean, s.left, s.right, s.hidden, s.z, s.raw, s.lse, s.keep, s.arg}) {
-        touch(b, k);
-        touch(b, back);
-      }
+      both(k, back, s.scale, s.mean, s.left, s.right, s.hidden, s.z, s.raw, s.lse, s.keep, s.arg);
       touch(s.h, k);
       if (s.propagate_first || !s.op.linear() || s.attention_dropout > 0 ||
           s.op.message_hidden > 0) {
@@ -458,9 +460,8 @@ class PlanBuilder {
       }
       touch(s.root, k);
       if (s.op.softmax) touch(s.root, back);
-      for (int b :
-           {s.work, s.dh, s.dleft, s.dright, s.dhidden, s.dz, s.draw, s.delta, s.score_grad})
-        touch(b, back);
+      both(back, back, s.work, s.dh, s.dleft, s.dright, s.dhidden, s.dz, s.draw, s.delta,
+           s.score_grad);
     }
     touch(plan_.logits.segments[0].buffer, n);
     touch(plan_.logits.segments[0].grad, n);
