@@ -1,11 +1,11 @@
 #include "commands.hpp"
 
 #include <gnas/core/config.hpp>
+#include <gnas/cpu/usable_threads.hpp>
 #include <gnas/data/load.hpp>
 #include <gnas/data/split.hpp>
 #include <gnas/data/summary.hpp>
 
-#include <Eigen/Core>
 #include <sqlite3.h>
 #include <zip.h>
 #include <zlib.h>
@@ -45,9 +45,6 @@ int doctor(Output const& o) {
 #else
       "128-bit vectors; build with -Dnative=true for this machine's own";
 #endif
-  std::string const eigen = std::to_string(EIGEN_WORLD_VERSION) + "." +
-                            std::to_string(EIGEN_MAJOR_VERSION) + "." +
-                            std::to_string(EIGEN_MINOR_VERSION);
   nlohmann::ordered_json json = {
     {"gnas", GNAS_VERSION_STRING},
 #if defined(__clang__)
@@ -56,8 +53,7 @@ int doctor(Output const& o) {
     {"compiler", "g++ " __VERSION__},
 #endif
     {"vectors", simd},
-    {"hardware_threads", std::thread::hardware_concurrency()},
-    {"eigen", eigen},
+    {"usable_threads", gnas::usable_threads()},
     {"sqlite", sqlite3_libversion()},
     {"libzip", zip_libzip_version()},
     {"zlib", zlibVersion()},

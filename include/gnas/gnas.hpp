@@ -1,6 +1,6 @@
 // Everything for a host program: data sets, spaces, strategies, training, search, reports, the
-// trial store. Needs zlib, libzip, nlohmann-json and SQLite beside Eigen; code that has its own
-// data sets can include gnas/search/searcher.hpp alone, which needs Eigen only.
+// trial store. Needs zlib, libzip, nlohmann-json and SQLite; code that has its own
+// data sets can include gnas/search/searcher.hpp alone, which needs the standard library only.
 #pragma once
 
 #include <gnas/core/config.hpp>

@@ -71,3 +71,24 @@ TEST_CASE("dropout masks do not depend on how they are cut and keep the right sh
   gnas::fill_keep(key, {3, 5}, rate, 1000, static_cast<std::int64_t>(other.size()), other.data());
   CHECK(other != whole);
 }
+
+TEST_CASE("dropout masks are the words of Philox with seven rounds, also past 2^32 blocks") {
+  gnas::PhiloxKey const key = gnas::philox_key(1, 2);
+  gnas::PhiloxStream const stream{11, 13};
+  gnas::DropRate const rate(0.37);
+  for (std::uint64_t group : {std::uint64_t{0}, std::uint64_t{5}, (std::uint64_t{1} << 28) - 1,
+                              (std::uint64_t{3} << 28) + 2}) {
+    std::vector<std::uint8_t> keep(gnas::kDropGroup), expected(keep.size());
+    gnas::fill_keep(key, stream, rate, group * gnas::kDropGroup, gnas::kDropGroup, keep.data());
+    for (std::size_t e = 0; e < keep.size(); ++e) {
+      std::uint64_t const block = group * 16 + e % 16;
+      auto const word =
+          gnas::philox<7>({static_cast<std::uint32_t>(block),
+                           static_cast<std::uint32_t>(block >> 32), stream.layer, stream.epoch},
+                          key);
+      std::uint32_t const half = word[e / 32] >> (e / 16 % 2 * 16) & 0xffffu;
+      expected[e] = half >= rate.threshold;
+    }
+    CHECK(keep == expected);
+  }
+}

@@ -27,7 +27,6 @@ EXCEPTIONS = {("gnas/graph/shard.hpp", "gnas/op/operator.hpp"),
               ("gnas/search/searcher.hpp", "gnas/report/table.hpp")}
 
 # Third-party headers stay in leaves, so that a .cu file may include the whole core tier.
-EIGEN_LEAF = {"gnas/cpu/dense_eigen.hpp"}
 TOOLS_ONLY = re.compile(r"^(zlib\.h|zip\.h|sqlite3\.h|nlohmann/|CLI/)")
 
 
@@ -40,8 +39,6 @@ def broken_rule(header, included):
     """Why `header` may not include `included`; None when it may."""
     here = folder_of(header)
     if not included.startswith("gnas/"):
-        if included.startswith("Eigen/") and header not in EIGEN_LEAF:
-            return "Eigen is included by cpu/dense_eigen.hpp only"
         if TOOLS_ONLY.match(included) and here not in BESIDE:
             return "belongs to data, store and report"
         return None

@@ -15,9 +15,6 @@ import sys
 from compile_flags import INCLUDES, ROOT
 from list_headers import headers
 
-# Eigen 3.4 puts __host__ __device__ on defaulted members; nvcc has no system folders to forgive that in.
-QUIET_EIGEN = ["-diag-suppress", "20012"]
-
 # data, store and report are for .cpp files; gnas.hpp includes them.
 TOOLS_TIER = ("gnas/data/", "gnas/store/", "gnas/report/", "gnas/testing/")
 
@@ -52,7 +49,7 @@ def compile_cuda(options, names, stem):
     source = work / (stem + ".cu")
     source.write_text("".join(f"#include <{name}>\n" for name in names), encoding="utf-8")
     command = [options.nvcc, "-std=c++20", "--expt-relaxed-constexpr", "--Werror", "all-warnings",
-               "-Xcompiler", "-Wall,-Wextra", *QUIET_EIGEN, *INCLUDES, "-c", str(source), "-o",
+               "-Xcompiler", "-Wall,-Wextra", *INCLUDES, "-c", str(source), "-o",
                str(work / (stem + ".o"))]
     for arch in options.arch.split(","):
         command += [f"-gencode=arch=compute_{arch},code=sm_{arch}"]

@@ -20,7 +20,6 @@ gnas_missing() {
   gnas_has command meson || echo meson
   gnas_has command ninja || echo ninja-build
   gnas_has command pkg-config || echo pkg-config
-  gnas_has library eigen3 eigen3/Eigen/Core || echo libeigen3-dev
   gnas_has library zlib zlib.h || echo zlib1g-dev
   gnas_has library libzip zip.h || echo libzip-dev
   gnas_has library nlohmann_json nlohmann/json.hpp || echo nlohmann-json3-dev

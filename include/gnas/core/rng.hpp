@@ -4,9 +4,11 @@
 #pragma once
 
 #include <gnas/core/config.hpp>
+#include <gnas/core/rng_lanes.hpp>
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace gnas {
 
@@ -83,6 +85,26 @@ struct DropRate {
 // block e % 16.
 inline constexpr int kDropGroup = 128;
 
+// keep[0..128) of one group.
+inline void keep_group(PhiloxKey key, PhiloxStream s, DropRate rate, std::uint64_t group,
+                       std::uint8_t* keep) {
+  constexpr int rounds = 7;
+#if defined(GNAS_RNG_LANES) && !defined(__CUDACC__)
+  detail::philox_keep(group * 16, s.layer, s.epoch, key.k0, key.k1, rounds, rate.threshold, keep);
+#else
+  for (unsigned b = 0; b < 16; ++b) {
+    std::uint64_t const block = group * 16 + b;
+    auto const word = philox<rounds>({static_cast<std::uint32_t>(block),
+                                      static_cast<std::uint32_t>(block >> 32), s.layer, s.epoch},
+                                     key);
+    for (unsigned w = 0; w < 4; ++w) {
+      keep[32 * w + b] = (word[w] & 0xffffu) >= rate.threshold;
+      keep[32 * w + 16 + b] = (word[w] >> 16) >= rate.threshold;
+    }
+  }
+#endif
+}
+
 // keep[0..n) for elements first .. first + n - 1 of the stream: 1 with probability 1 - threshold /
 // 65536. complexity: ceil(n / 128) (+ 1 when first is not a multiple of 128) groups.
 inline void fill_keep(PhiloxKey key, PhiloxStream s, DropRate rate, std::uint64_t first,
@@ -91,44 +113,12 @@ inline void fill_keep(PhiloxKey key, PhiloxStream s, DropRate rate, std::uint64_
   while (done < n) {
     std::uint64_t const at = first + static_cast<std::uint64_t>(done);
     std::uint64_t const group = at / kDropGroup;
-    std::uint64_t const block0 = group * 16;
-    alignas(64) std::uint32_t x0[16], x1[16], x2[16], x3[16];
-    for (unsigned b = 0; b < 16; ++b) {
-      x0[b] = static_cast<std::uint32_t>(block0) + b;
-      x1[b] = static_cast<std::uint32_t>(block0 >> 32);
-      x2[b] = s.layer;
-      x3[b] = s.epoch;
-    }
-    PhiloxKey k = key;
-    for (int r = 0; r < 7; ++r) {
-      for (int b = 0; b < 16; ++b) {
-        std::uint64_t const p = std::uint64_t{0xD2511F53u} * x0[b];
-        std::uint64_t const q = std::uint64_t{0xCD9E8D57u} * x2[b];
-        std::uint32_t const y0 = static_cast<std::uint32_t>(q >> 32) ^ x1[b] ^ k.k0;
-        std::uint32_t const y2 = static_cast<std::uint32_t>(p >> 32) ^ x3[b] ^ k.k1;
-        x1[b] = static_cast<std::uint32_t>(q);
-        x3[b] = static_cast<std::uint32_t>(p);
-        x0[b] = y0;
-        x2[b] = y2;
-      }
-      k.k0 += 0x9E3779B9u;
-      k.k1 += 0xBB67AE85u;
-    }
-    alignas(64) std::uint8_t out[kDropGroup];
-    std::uint32_t const t = rate.threshold;
-    auto const split = [&](std::uint32_t const* x, std::uint8_t* o) {
-      for (int b = 0; b < 16; ++b) {
-        o[b] = static_cast<std::uint8_t>((x[b] & 0xffffu) >= t);
-        o[16 + b] = static_cast<std::uint8_t>((x[b] >> 16) >= t);
-      }
-    };
-    split(x0, out);
-    split(x1, out + 32);
-    split(x2, out + 64);
-    split(x3, out + 96);
     int const skip = static_cast<int>(at % kDropGroup);
     std::int64_t const take = n - done < kDropGroup - skip ? n - done : kDropGroup - skip;
-    for (std::int64_t i = 0; i < take; ++i) keep[done + i] = out[skip + i];
+    alignas(64) std::uint8_t part[kDropGroup];
+    std::uint8_t* const out = take == kDropGroup ? keep + done : part;
+    keep_group(key, s, rate, group, out);
+    if (out == part) std::memcpy(keep + done, part + skip, static_cast<std::size_t>(take));
     done += take;
   }
 }

@@ -33,6 +33,8 @@ GNAS_HD inline void accumulate(G const& g, Tile<T> const& tile, int heads, int w
       using P = Pack<T, v()>;
       P acc = first ? P::filled(T{0}) : P::load(o + c);
       for (int t = 0; t < tile.n; ++t) {
+        // Rows of neighbors lie anywhere: ask for one that is needed a few edges from now.
+        prefetch<T, v()>(base + tile.col[t + kAhead < tile.n ? t + kAhead : t] * ld + c);
         acc.fma(weight[t * tile.stride], P::load(base + tile.col[t] * ld + c));
       }
       acc.store(o + c);

@@ -46,10 +46,23 @@ GNAS_HD inline void aggregate_row(G const& g, AggregateArgs<T> const& a, NodeId 
       sum[h] = T{0};
     }
   }
-  if (kExtremum<Op> != 0 || begin == end) {
-    for (int c = g.rank(); c < F; c += g.size()) {
-      out[c] = T{0};
-      if constexpr (kExtremum<Op> != 0) a.arg[i * F + c] = -1;
+  // A plain sum takes the row's factor into its weights and starts from root + bias, so that its
+  // channels are written once.
+  constexpr bool plain = !kSoftmax<Op> && kExtremum<Op> == 0;
+  T const* const root = a.root ? a.root + i * a.root_ld : nullptr;
+  bool const seeded = plain && (root || a.bias);
+  T const row_factor = plain && a.row_scale ? a.row_scale[i] : T{1};
+  if (kExtremum<Op> != 0 || begin == end || seeded) {
+    for_strips(g, F, [&](auto v, int c) {
+      if (c >= F) return;
+      using P = Pack<T, v()>;
+      P seed = seeded && root ? P::load(root + c) : P::filled(T{0});
+      if (seeded && a.bias) seed.add(P::load(a.bias + c));
+      seed.store(out + c);
+    });
+    for (int c = F + g.rank(); c < channels; c += g.size()) out[c] = T{0};
+    if constexpr (kExtremum<Op> != 0) {
+      for (int c = g.rank(); c < F; c += g.size()) a.arg[i * F + c] = -1;
     }
   }
   g.sync();
@@ -72,6 +85,7 @@ GNAS_HD inline void aggregate_row(G const& g, AggregateArgs<T> const& a, NodeId 
         if constexpr (!kSoftmax<Op>) {
           if (a.edge_weight) w *= a.edge_weight[e + t];
           if (a.col_scale) w *= a.col_scale[col[t]];
+          if constexpr (plain) w *= row_factor;
         }
         weight[t * stride + h] = w;
       }
@@ -123,35 +137,37 @@ GNAS_HD inline void aggregate_row(G const& g, AggregateArgs<T> const& a, NodeId 
                                          heads == 1 ? F : a.width, a.value, a.value_ld, out,
                                          a.arg + static_cast<std::int64_t>(i) * F);
     } else {
-      accumulate(g, tile, heads, strip, a.value, a.value_ld, out, e == begin);
+      accumulate(g, tile, heads, strip, a.value, a.value_ld, out, e == begin && !seeded);
     }
     g.sync();
   }
 
-  T const scale = a.row_scale ? a.row_scale[i] : T{1};
-  if constexpr (kSoftmax<Op>) {
-    for (int h = g.rank(); h < H; h += g.size()) {
-      if (a.lse) {
-        a.lse[static_cast<std::int64_t>(i) * H + h] = sum[h] > T{0} || sum[h] != sum[h]
-                                                          ? maximum[h] + log(sum[h])
-                                                          : -std::numeric_limits<T>::infinity();
+  if constexpr (!plain) {
+    T const scale = a.row_scale ? a.row_scale[i] : T{1};
+    if constexpr (kSoftmax<Op>) {
+      for (int h = g.rank(); h < H; h += g.size()) {
+        if (a.lse) {
+          a.lse[static_cast<std::int64_t>(i) * H + h] = sum[h] > T{0} || sum[h] != sum[h]
+                                                            ? maximum[h] + log(sum[h])
+                                                            : -std::numeric_limits<T>::infinity();
+        }
+        sum[h] = sum[h] == T{0} ? T{0} : scale / sum[h];
       }
-      sum[h] = sum[h] == T{0} ? T{0} : scale / sum[h];
+      g.sync();
     }
-    g.sync();
     for (int h = 0; h < H; ++h) {
-      T const s = sum[h];
-      for (int c = h * a.width + g.rank(); c < (h + 1) * a.width; c += g.size()) out[c] *= s;
+      T const factor = kSoftmax<Op> ? sum[h] : scale;
+      int const at = h * a.width;
+      for_strips(g, a.width, [&](auto v, int c) {
+        if (c >= a.width) return;
+        using P = Pack<T, v()>;
+        P y = P::load(out + at + c);
+        y.scale(factor);
+        if (root) y.add(P::load(root + at + c));
+        if (a.bias) y.add(P::load(a.bias + at + c));
+        y.store(out + at + c);
+      });
     }
-  } else if (a.row_scale) {
-    for (int c = g.rank(); c < F; c += g.size()) out[c] *= scale;
-  }
-  if (a.root) {
-    T const* const root = a.root + i * a.root_ld;
-    for (int c = g.rank(); c < F; c += g.size()) out[c] += root[c];
-  }
-  if (a.bias) {
-    for (int c = g.rank(); c < F; c += g.size()) out[c] += a.bias[c];
   }
   if (a.activation == Activation::relu) {
     for (int c = g.rank(); c < F; c += g.size()) out[c] = out[c] > T{0} ? out[c] : T{0};

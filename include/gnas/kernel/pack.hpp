@@ -111,6 +111,18 @@ struct Pack {
   }
 };
 
+// Edges between asking for a row and reading it.
+inline constexpr int kAhead = 6;
+
+// Asks for the cache lines of N elements; does nothing on a device.
+template <class T, int N>
+GNAS_HD GNAS_INLINE void prefetch([[maybe_unused]] T const* p) {
+#if !defined(__CUDACC__)
+  constexpr int line = 64 / static_cast<int>(sizeof(T));
+  for (int k = 0; k < N; k += line) __builtin_prefetch(p + k);
+#endif
+}
+
 // Calls f(std::integral_constant<int, V>, c) for strips of V channels that cover [0, width). A lone
 // lane takes wide strips; several lanes take strips of 4 in turns. `uniform` strips: every lane
 // makes the same number of calls, with c >= width where it has nothing to do.

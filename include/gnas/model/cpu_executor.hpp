@@ -1,7 +1,7 @@
 // CpuExecutor: runs the steps of a plan on the host, forward and backward.
 #pragma once
 
-#include <gnas/cpu/dense_eigen.hpp>
+#include <gnas/cpu/dense.hpp>
 #include <gnas/cpu/pointwise.hpp>
 #include <gnas/cpu/pool.hpp>
 #include <gnas/cpu/reduce.hpp>

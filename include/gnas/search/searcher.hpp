@@ -1,6 +1,7 @@
 // Searcher: a space, a strategy and a back end, composed into a search.
 #pragma once
 
+#include <gnas/cpu/usable_threads.hpp>
 #include <gnas/report/table.hpp>
 #include <gnas/search/concept.hpp>
 #include <gnas/search/journal.hpp>
@@ -181,9 +182,8 @@ class BasicSearcher {
         deadline_ = begin + std::chrono::duration_cast<Clock::duration>(
                                 std::chrono::duration<double>(config_.time_limit_s));
       }
-      int const hardware = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
       int const workers =
-          std::min(config_.workers > 0 ? config_.workers : hardware, config_.in_flight);
+          std::min(config_.workers > 0 ? config_.workers : usable_threads(), config_.in_flight);
       std::vector<std::thread> threads;
       for (int w = 0; w < workers; ++w) threads.emplace_back([this] { work(); });
       coordinate();
