@@ -1,14 +1,16 @@
 """Our accuracies against the published table of NAS-Bench-Graph, architecture by architecture.
 
 Usage: python bench/nas_bench_graph/run.py --data DATA --gnas build/examples/gnas/gnas
-       [--architectures 60] [--seeds 3] [--jobs 1]
+       [--architectures 60] [--seeds 3] [--reverse]
+
+Every result is appended to ROWS (a .jsonl beside the table) when it is there, and what is there is not
+trained again: a run goes on after an interruption, and a second process with --reverse halves the time.
 
 DATA holds cora/ and nas_bench_graph/cora.tsv. Both sides are means over three seeds of the test
 accuracy at the first epoch of best validation accuracy, so a difference of about a point is noise.
 """
 
 import argparse
-import concurrent.futures
 import gzip
 import json
 import os
@@ -106,7 +108,8 @@ def main():
     parser.add_argument("--architectures", type=int, default=60)
     parser.add_argument("--draw-seed", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
+    parser.add_argument("--rows", help="file of finished rows; default: OUT's name with .jsonl")
+    parser.add_argument("--reverse", action="store_true", help="from the last architecture backwards")
     parser.add_argument("--limit", type=float, default=3600.0, help="seconds of one architecture")
     parser.add_argument("--out", help="a .md; a .json lies beside it")
     args = parser.parse_args()
@@ -124,15 +127,34 @@ def main():
         return train(args.gnas, os.path.join(args.data, args.dataset),
                      options + ["--arch", row["arch"]], args.limit)
 
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for row, (trial, reason) in zip(rows, pool.map(evaluate, rows)):
-            if trial is None:
-                row["failed"] = reason
-                print(f"{row['arch']}: failed: {reason}", flush=True)
-                continue
-            row.update(val=trial["val"], test=trial["test"], tests=trial["tests"])
-            print(f"{row['arch']}: test {100 * row['test']:.2f}, table {100 * row['table_test']:.2f}",
-                  flush=True)
+    rows_file = args.rows or os.path.splitext(out)[0] + ".jsonl"
+
+    def finished():
+        if not os.path.exists(rows_file):
+            return {}
+        with open(rows_file, encoding="utf-8") as f:
+            done = [json.loads(line) for line in f]
+        return {d["arch"]: d for d in done if d["seeds"] == args.seeds}
+
+    for row in reversed(rows) if args.reverse else rows:
+        if row["arch"] in finished():
+            continue
+        trial, reason = evaluate(row)
+        if trial is None:
+            print(f"{row['arch']}: failed: {reason}", flush=True)
+            continue
+        print(f"{row['arch']}: test {100 * trial['test']:.2f}, table {100 * row['table_test']:.2f}",
+              flush=True)
+        with open(rows_file, "a", encoding="utf-8") as f:
+            f.write(json.dumps(dict(arch=row["arch"], seeds=args.seeds, val=trial["val"],
+                                    test=trial["test"], tests=trial["tests"])) + "\n")
+    done = finished()
+    for row in rows:
+        got = done.get(row["arch"])
+        if got:
+            row.update(val=got["val"], test=got["test"], tests=got["tests"])
+        else:
+            row["failed"] = "no result"
     result["summary"] = summary(rows)
     write(side, json.dumps(result, indent=1) + "\n")
     write(out, markdown(result))

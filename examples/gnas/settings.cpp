@@ -42,6 +42,7 @@ void each_member(S& s, F const& f) {
   f("momentum", s.momentum);
   f("epochs", s.epochs);
   f("patience", s.patience);
+  f("selection", s.selection);
   f("row_normalize", s.row_normalize);
   f("no_early_stop", s.no_early_stop);
   f("seed", s.seed);
@@ -129,6 +130,11 @@ gnas::TrainConfig train_config(Settings const& s) {
   if (s.momentum) c.momentum = *s.momentum;
   if (s.epochs) c.epochs = *s.epochs;
   if (s.patience) c.patience = *s.patience;
+  if (s.selection) {
+    constexpr std::array<std::string_view, 2> names = {"accuracy", "accuracy-and-loss"};
+    c.selection =
+        static_cast<gnas::Selection>(gnas::space::find_name(names, *s.selection, "--selection"));
+  }
   if (s.no_early_stop) c.patience = 0;
   if (s.row_normalize) c.row_normalize = *s.row_normalize;
   if (!s.split.empty()) c.split = s.split;

@@ -25,7 +25,7 @@ struct Settings {
   std::optional<double> dropout;
 
   // Training
-  std::optional<std::string> optimizer;
+  std::optional<std::string> optimizer, selection;
   std::optional<double> lr, weight_decay, momentum;
   std::optional<int> epochs, patience;
   std::optional<bool> row_normalize;

@@ -50,17 +50,19 @@ ordered_json result_json(gnas::Trial const& t, Settings const& s) {
 }
 
 ordered_json config_json(gnas::TrainConfig const& c) {
-  return {{"optimizer", c.optimizer == gnas::Optimizer::adam ? "adam" : "sgd"},
-          {"lr", c.lr},
-          {"weight_decay", c.weight_decay},
-          {"momentum", c.momentum},
-          {"epochs", c.epochs},
-          {"patience", c.patience},
-          {"row_normalize", c.row_normalize},
-          {"split", c.split},
-          {"seed", c.seed},
-          {"threads", c.threads},
-          {"time_limit_s", c.time_limit_s}};
+  return {
+      {"optimizer", c.optimizer == gnas::Optimizer::adam ? "adam" : "sgd"},
+      {"lr", c.lr},
+      {"weight_decay", c.weight_decay},
+      {"momentum", c.momentum},
+      {"epochs", c.epochs},
+      {"patience", c.patience},
+      {"selection", c.selection == gnas::Selection::accuracy ? "accuracy" : "accuracy-and-loss"},
+      {"row_normalize", c.row_normalize},
+      {"split", c.split},
+      {"seed", c.seed},
+      {"threads", c.threads},
+      {"time_limit_s", c.time_limit_s}};
 }
 
 // One seed, from its checkpoint when there is one. Writes the curve and, when asked, stops early.
@@ -79,11 +81,11 @@ gnas::TrainResult train_seed(gnas::BasicTrainer<float>& trainer, fs::path const&
 }
 
 void write_curve(fs::path const& folder, gnas::TrainResult const& r) {
-  std::string csv = "epoch,loss,train,val,test\n";
+  std::string csv = "epoch,loss,train,val,val_loss,test\n";
   char line[160];
   for (gnas::EpochMetrics const& m : r.history) {
-    std::snprintf(line, sizeof line, "%d,%.17g,%.17g,%.17g,%.17g\n", m.epoch, m.loss, m.train,
-                  m.val, m.test);
+    std::snprintf(line, sizeof line, "%d,%.17g,%.17g,%.17g,%.17g,%.17g\n", m.epoch, m.loss, m.train,
+                  m.val, m.val_loss, m.test);
     csv += line;
   }
   gnas::write_atomically(folder / ("seed-" + std::to_string(r.seed) + ".csv"), csv);

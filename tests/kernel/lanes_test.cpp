@@ -1,6 +1,5 @@
 // Row bodies with four lanes against one lane: the split of work over lanes, without a device.
 #include "../support/graphs.hpp"
-#include "../support/lockstep.hpp"
 #include "../support/reference.hpp"
 
 #include <gnas/graph/shard.hpp>
@@ -8,13 +7,14 @@
 #include <gnas/kernel/sparse_row.hpp>
 #include <gnas/op/graph_nas.hpp>
 #include <gnas/op/nas_bench.hpp>
+#include <gnas/testing/lockstep.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <string>
 #include <vector>
 
-static_assert(gnas::Group<gnas_test::LockstepGroup>);
+static_assert(gnas::Group<gnas::testing::LockstepGroup>);
 
 namespace {
 
@@ -115,7 +115,7 @@ Buffers run(gnas::GraphVariant<float> const& g, int heads, int width, int lanes)
   if (lanes == 1) {
     all(gnas::SerialGroup{});
   } else {
-    gnas_test::in_lockstep(lanes, all);
+    gnas::testing::in_lockstep(lanes, all);
   }
   return b;
 }

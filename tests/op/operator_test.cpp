@@ -5,6 +5,7 @@
 #include <gnas/op/nas_bench.hpp>
 #include <gnas/space/graph_nas.hpp>
 #include <gnas/space/nas_bench_graph.hpp>
+#include <gnas/testing/operator_conformance.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -38,118 +39,33 @@ struct SameByDuals : gnas::op::Attention {
     return -gap * gap;
   }
 };
-// An unnormalized learned weight under a minimum: the rarest path.
-struct GatedMin : gnas::op::Operator {
-  static constexpr std::string_view name = "gated_min";
-  using aggregate = gnas::op::aggregate::Min;
-  using normalize = gnas::op::normalize::Symmetric;
-  static constexpr gnas::op::Loops loops = gnas::op::Loops::add;
-  static constexpr bool root = true;
-  template <class T>
-  static T score(gnas::Endpoint<T> i, gnas::Endpoint<T> j) {
-    return gnas::sigmoid(i.left + j.right * i.right);
-  }
-};
 struct PlainMax : gnas::op::Operator {
   static constexpr std::string_view name = "plain_max";
   using aggregate = gnas::op::aggregate::Max;
 };
-using Extra = gnas::OperatorList<OwnGradient, SameByDuals, GatedMin>;
+using Extra = gnas::OperatorList<OwnGradient, SameByDuals>;
 
-template <class Ops>
-std::map<Role, std::vector<double>> random_params(gnas::LayerSpec layer, int in,
-                                                  std::uint64_t seed) {
-  gnas::ModelSpec spec{.in_features = in, .num_classes = 1, .layers = {}};
-  layer.inputs = {spec.input()};
-  bool const averaged = !layer.concat_heads && layer.heads > 1;
-  spec.num_classes = averaged ? layer.out : layer.out * layer.heads;
-  spec.push(layer);
-  static constexpr auto infos = Ops::infos();
-  std::map<Role, std::vector<double>> out;
-  std::uint64_t k = 0;
-  for (gnas::Param const& p : gnas::param_layout(spec, infos).params) {
-    for (std::int64_t i = 0; i < p.size(); ++i)
-      out[p.role].push_back(gnas_test::draw(seed, ++k, 2000) / 1000.0 - 1.0);
-  }
-  return out;
-}
-
-// Central differences of sum(y * g) against the gradients, over every parameter and x. Kinks of
-// max, min and relu can make one quotient wrong; the median of the errors cannot be fooled by them,
-// and only few may be.
-template <class Ops>
-void check_gradients(NamedGraph const& graph, gnas::LayerSpec const& layer, int in) {
-  std::vector<double> x, g;
-  bool const averaged = !layer.concat_heads && layer.heads > 1;
-  int const width = averaged ? layer.out : layer.out * layer.heads;
-  for (int k = 0; k < graph.nodes * in; ++k)
-    x.push_back(gnas_test::draw(11, static_cast<std::uint64_t>(k), 2000) / 1000.0 - 1);
-  for (int k = 0; k < graph.nodes * width; ++k)
-    g.push_back(gnas_test::draw(12, static_cast<std::uint64_t>(k), 2000) / 1000.0 - 1);
-  auto params = random_params<Ops>(layer, in, 13);
-  auto const loss = [&] {
-    auto const run = gnas_test::run_layer<Ops, double>(graph, layer, in, x, params, g);
-    double sum = 0;
-    for (std::size_t k = 0; k < g.size(); ++k) sum += run.y[k] * g[k];
-    return sum;
-  };
-  auto const run = gnas_test::run_layer<Ops, double>(graph, layer, in, x, params, g);
-  int wrong = 0, all = 0;
-  double worst = 0;
-  auto const compare = [&](std::vector<double>& v, std::vector<double> const& grad,
-                           std::size_t step) {
-    for (std::size_t k = 0; k < v.size(); k += step) {
-      double const old = v[k], e = 1e-5;
-      v[k] = old + e;
-      double const up = loss();
-      v[k] = old - e;
-      double const down = loss();
-      v[k] = old;
-      double const slope = (up - down) / (2 * e);
-      double const error = std::abs(slope - grad[k]) / std::max(1.0, std::abs(slope));
-      ++all;
-      wrong += !(error < 1e-6);
-      worst = std::max(worst, error);
-    }
-  };
-  std::size_t const step = graph.nodes > 20 ? 7 : 1;
-  compare(x, run.x_grad, step);
-  for (auto& [role, values] : params)
-    compare(values, run.grads.at(role), values.size() > 60 ? 11 : 1);
-  static constexpr auto infos = Ops::infos();
-  auto const& info = infos[static_cast<std::size_t>(layer.op)];
-  INFO(graph.name << ", " << info.name << ", heads " << layer.heads << ", width " << layer.out
-                  << ", worst " << worst);
-  CHECK(all > 0);
-  CHECK(wrong <= (info.extremum() ? all / 25 : 0));
-}
+using gnas::testing::random_params;
 
 }  // namespace
-
-TEST_CASE(
-    "gradients of NAS-Bench-Graph's operators agree with central differences on nasty graphs") {
-  using Ops = gnas::space::NasBenchGraph::operators;
-  for (auto const& graph : gnas_test::nasty_graphs()) {
-    for (int op = 0; op < static_cast<int>(Ops::size); ++op) {
-      check_gradients<Ops>(
-          graph, {.kind = gnas::LayerKind::message, .out = 3, .op = op, .heads = op == 0 ? 2 : 1},
-          4);
-    }
-  }
-}
 
 TEST_CASE("gradients of GraphNAS's operators agree with central differences") {
   using Ops = gnas::space::GraphNas::operators;
   auto const graphs = gnas_test::nasty_graphs();
   for (int op = 0; op < static_cast<int>(Ops::size); ++op) {
     for (std::size_t g : {std::size_t{1}, std::size_t{5}, std::size_t{6}}) {
-      check_gradients<Ops>(graphs[g],
-                           {.kind = gnas::LayerKind::message,
-                            .out = 2,
-                            .op = op,
-                            .heads = 2,
-                            .concat_heads = g != 6},
-                           3);
+      auto const errors = gnas::testing::gradient_errors<Ops>(graphs[g],
+                                                              {.kind = gnas::LayerKind::message,
+                                                               .out = 2,
+                                                               .op = op,
+                                                               .heads = 2,
+                                                               .concat_heads = g != 6},
+                                                              3, 1e-6);
+      static constexpr auto infos = Ops::infos();
+      auto const& info = infos[static_cast<std::size_t>(op)];
+      INFO(graphs[g].name << ", " << info.name << ", worst " << errors.worst);
+      CHECK(errors.compared > 0);
+      CHECK(errors.wrong <= (info.extremum() ? errors.compared / 25 : 0));
     }
   }
 }
@@ -168,7 +84,6 @@ TEST_CASE("a gradient of the operator's own gives the same as dual numbers") {
   CHECK(gnas_test::difference(own.y, dual.y) == 0);
   CHECK(gnas_test::difference(own.x_grad, dual.x_grad) < 1e-14);
   CHECK(gnas_test::difference(own.grads.at(Role::left), dual.grads.at(Role::left)) < 1e-14);
-  check_gradients<Extra>(graph, {.kind = gnas::LayerKind::message, .out = 3, .op = 2}, 4);
 }
 
 TEST_CASE("every width gives the same columns as a wide layer, at one thread and at three") {
@@ -196,6 +111,13 @@ TEST_CASE("every width gives the same columns as a wide layer, at one thread and
                                                           random_params<Ops>(layer, 5, 3), gd);
       CHECK(gnas_test::difference(one.y, wide.y) < 1e-5);
       CHECK(gnas_test::difference(one.x_grad, wide.x_grad) < 2e-5);
+      // And the definition.
+      auto const p = random_params<Ops>(layer, 5, 3);
+      auto const dense = op == 0 ? gnas::testing::dense_layer<gnas::op::Gat>(graph, layer, 5, xd, p)
+                         : op == 1
+                             ? gnas::testing::dense_layer<gnas::op::Gcn>(graph, layer, 5, xd, p)
+                             : gnas::testing::dense_layer<gnas::op::Sage>(graph, layer, 5, xd, p);
+      CHECK(gnas_test::difference(wide.y, dense) < 1e-11);
     }
   }
 }

@@ -202,6 +202,8 @@ STAGES = [
     ("examples", True, "each example prints what it promises",
      tool("check_examples.py", needs_build=True)),
     ("headers", False, "each public header compiles alone", jobs_tool("check_headers.py")),
+    ("reject", False, "what must not compile does not, for the reason it names",
+     jobs_tool("check_reject.py")),
     ("odr", False, "two files that include everything link", tool("check_odr.py")),
     ("install", False, "CMake, pkg-config and Meson consumers", tool("check_install.py")),
     ("cuda", False, "nvcc accepts every core header",

@@ -125,6 +125,38 @@ TEST_CASE("patience stops a training that no longer improves") {
   CHECK(r.epochs == r.best_epoch + 6);
 }
 
+TEST_CASE("selection by accuracy and loss reports the last epoch where both are at their best") {
+  gnas::Dataset const d = gnas_test::two_communities();
+  gnas::Shard<float> shard(d);
+  auto c = config();
+  c.epochs = 400;
+  c.patience = 8;
+  c.selection = gnas::Selection::accuracy_and_loss;
+  auto const r = gnas::Trainer<Space::operators>(shard, spec(d), c).run();
+  double accuracy = -1, loss = 1e300;
+  int counts = 0, better = 0, end = 0;
+  for (auto const& m : r.history) {
+    CHECK(m.val_loss > 0);
+    if (m.val >= accuracy && m.val_loss <= loss) counts = m.epoch;
+    if (m.val >= accuracy || m.val_loss <= loss) better = m.epoch;
+    accuracy = std::max(accuracy, m.val);
+    loss = std::min(loss, m.val_loss);
+    end = m.epoch;
+    if (m.epoch - better >= c.patience) break;
+  }
+  CHECK(r.best_epoch == counts);
+  CHECK(r.val == r.history[static_cast<std::size_t>(counts - 1)].val);
+  CHECK(r.epochs == end);
+  CHECK(end < 400);
+  // The rule's own state goes through a checkpoint.
+  gnas::Trainer<Space::operators> first(shard, spec(d), c), second(shard, spec(d), c);
+  for (int k = 0; k < end / 2; ++k) first.epoch();
+  second.restore(first.checkpoint());
+  auto const resumed = second.run();
+  check_equal(r, resumed);
+  CHECK(resumed.epochs == r.epochs);
+}
+
 TEST_CASE("a loss that is no number is a status with its epoch, not a crash (S05)") {
   gnas::Dataset const d = gnas_test::two_communities();
   gnas::Shard<float> shard(d);

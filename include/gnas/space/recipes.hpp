@@ -21,6 +21,7 @@ struct Recipe {
   int patience = 0;
   bool row_normalize = false;
   std::string_view split = "";  // empty: the data set's first published split
+  Selection selection = Selection::accuracy;
 };
 
 inline constexpr std::array<Recipe, 12> recipes = {{
@@ -34,8 +35,10 @@ inline constexpr std::array<Recipe, 12> recipes = {{
     {"arxiv", 0, 1, 128, 0.2, Optimizer::adam, 0.002, 0, 500},
     {"proteins", 1, 1, 256, 0, Optimizer::adam, 0.01, 5e-4, 500},
     {"gcn", 0, 1, 16, 0.5, Optimizer::adam, 0.01, 5e-4, 200, 0, true},
-    {"gat", 0, 1, 64, 0.6, Optimizer::adam, 0.005, 5e-4, 1000, 100, true},
-    {"gat-pubmed", 0, 1, 64, 0.6, Optimizer::adam, 0.01, 1e-3, 1000, 100, true},
+    {"gat", 0, 1, 64, 0.6, Optimizer::adam, 0.005, 5e-4, 1000, 100, true, "",
+     Selection::accuracy_and_loss},
+    {"gat-pubmed", 0, 1, 64, 0.6, Optimizer::adam, 0.01, 1e-3, 1000, 100, true, "",
+     Selection::accuracy_and_loss},
 }};
 
 // The recipe of that name. Throws InvalidArgument listing the names.
@@ -55,6 +58,7 @@ inline void apply(Recipe const& r, TrainConfig& c) {
   c.weight_decay = r.weight_decay;
   c.epochs = r.epochs;
   c.patience = r.patience;
+  c.selection = r.selection;
   c.row_normalize = r.row_normalize;
   if (!r.split.empty()) c.split = r.split;
 }

@@ -13,13 +13,23 @@ namespace gnas {
 
 enum class Optimizer : std::uint8_t { sgd, adam };
 
+// Which epoch of a training counts, and from which one patience does.
+enum class Selection : std::uint8_t {
+  // The first epoch of the best validation accuracy, for both.
+  accuracy,
+  // As the code of Velickovic et al. 2018 has it: the last epoch whose validation accuracy and loss
+  // are both at least as good as any before; patience counts from the last epoch where either was.
+  accuracy_and_loss
+};
+
 struct TrainConfig {
   Optimizer optimizer = Optimizer::adam;
   double lr = 0.01;
   double weight_decay = 5e-4;  // added to the gradient (L2), not decoupled
   double momentum = 0;         // sgd only
   int epochs = 200;
-  int patience = 0;  // stop after so many epochs without a better validation accuracy; 0 = never
+  int patience = 0;  // stop after so many epochs without a better validation; 0 = never
+  Selection selection = Selection::accuracy;
   bool row_normalize = false;  // divide each feature row by its sum
   std::string split = {};      // name of a split of the data set; empty = its first
   std::uint64_t seed = 0;
@@ -30,12 +40,13 @@ struct TrainConfig {
 };
 
 struct EpochMetrics {
-  int epoch = 0;       // 1-based
-  double loss = 0;     // mean cross entropy of the training step
-  double train = 0;    // accuracy of the training nodes in the evaluation pass
-  double val = 0;      //
-  double test = 0;     //
-  double seconds = 0;  // since the start of training
+  int epoch = 0;        // 1-based
+  double loss = 0;      // mean cross entropy of the training step
+  double train = 0;     // accuracy of the training nodes in the training step, dropout on
+  double val = 0;       // accuracy of the validation nodes in the evaluation pass
+  double val_loss = 0;  // their mean cross entropy
+  double test = 0;      // accuracy of the test nodes
+  double seconds = 0;   // since the start of training
 };
 
 struct TrainResult : SeedResult {

@@ -144,6 +144,7 @@ class BasicTrainer {
       auto const i = static_cast<std::size_t>(eval.node(k));
       eval_labels_.push_back(data.labels[i]);
       eval_part_.push_back(part[i] == 1 ? std::uint8_t{0} : part[i]);
+      val_labels_.push_back(part[i] == 2 ? data.labels[i] : -1);
     }
     val_count_ = static_cast<double>(split.val.size());
     test_count_ = static_cast<double>(split.test.size());
@@ -272,6 +273,9 @@ class BasicTrainer {
     w.put(result_.val);
     w.put(result_.test);
     w.put(static_cast<std::int64_t>(result_.best_epoch));
+    w.put(best_val_);
+    w.put(best_val_loss_);
+    w.put(static_cast<std::int64_t>(better_epoch_));
     w.put(static_cast<std::int64_t>(result_.history.size()));
     w.put(static_cast<std::int64_t>(result_.best_state.size()));
     w.array(state_->block());
@@ -295,6 +299,9 @@ class BasicTrainer {
     result_.val = r.get<double>();
     result_.test = r.get<double>();
     result_.best_epoch = static_cast<int>(r.get<std::int64_t>());
+    best_val_ = r.get<double>();
+    best_val_loss_ = r.get<double>();
+    better_epoch_ = static_cast<int>(r.get<std::int64_t>());
     auto const history = static_cast<std::size_t>(r.get<std::int64_t>());
     auto const best = static_cast<std::size_t>(r.get<std::int64_t>());
     expects(history <= bytes.size() && best <= bytes.size(),
@@ -308,7 +315,7 @@ class BasicTrainer {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::int64_t kMagic = 0x31747061'73616e67;
+  static constexpr std::int64_t kMagic = 0x32747061'73616e67;
 
   void check_config() const {
     auto const number = [](char const* name, double x, double low, bool positive) {
@@ -342,6 +349,9 @@ class BasicTrainer {
     executor_->forward(eval_plan_, *state_, key_, 0);
     auto const correct = count_correct<T>(executor_->logits(eval_plan_), eval_labels_, eval_part_);
     m.val = static_cast<double>(correct[2]) / val_count_;
+    m.val_loss = cross_entropy<T>(*pool_, executor_->logits(eval_plan_), val_labels_,
+                                  static_cast<std::int64_t>(val_count_), {})
+                     .loss;
     m.test = static_cast<double>(correct[3]) / test_count_;
   }
 
@@ -352,8 +362,17 @@ class BasicTrainer {
       return;
     }
     if (config_.keep_history) result_.history.push_back(m);
-    // The first epoch that reaches the best validation accuracy is the one that counts.
-    if (result_.best_epoch == 0 || m.val > result_.val) {
+    bool const first = m.epoch == 1;
+    bool counts = m.val > result_.val, better = counts;
+    if (config_.selection == Selection::accuracy_and_loss) {
+      bool const accurate = m.val >= best_val_, sure = m.val_loss <= best_val_loss_;
+      counts = accurate && sure;
+      better = accurate || sure;
+    }
+    best_val_ = first ? m.val : std::max(best_val_, m.val);
+    best_val_loss_ = first ? m.val_loss : std::min(best_val_loss_, m.val_loss);
+    if (first || better) better_epoch_ = m.epoch;
+    if (first || counts) {
       result_.val = m.val;
       result_.test = m.test;
       result_.best_epoch = m.epoch;
@@ -362,7 +381,7 @@ class BasicTrainer {
         result_.best_state.assign(block.begin(), block.end());
       }
     }
-    if (config_.patience > 0 && m.epoch - result_.best_epoch >= config_.patience) stopped_ = true;
+    if (config_.patience > 0 && m.epoch - better_epoch_ >= config_.patience) stopped_ = true;
     if (config_.time_limit_s > 0 && seconds_ >= config_.time_limit_s && unfinished()) {
       status_ = Status::timed_out;
       reason_ = "its time limit was reached after epoch " + std::to_string(m.epoch);
@@ -376,7 +395,7 @@ class BasicTrainer {
   PhiloxKey key_;
   Plan<T> train_plan_, eval_plan_;
   std::optional<Plan<T>> all_plan_;
-  std::vector<std::int32_t> train_labels_, eval_labels_;
+  std::vector<std::int32_t> train_labels_, eval_labels_, val_labels_;
   std::vector<std::uint8_t> eval_part_;
   std::int64_t train_count_ = 0;
   double val_count_ = 0, test_count_ = 0;
@@ -384,7 +403,8 @@ class BasicTrainer {
   std::optional<CpuExecutor<T>> executor_;
   std::optional<ModelState<T>> state_;
   std::vector<T> grads_;
-  int epoch_ = 0;
+  int epoch_ = 0, better_epoch_ = 0;
+  double best_val_ = 0, best_val_loss_ = 0;
   bool stopped_ = false;
   double seconds_ = 0;
   Status status_ = Status::completed;

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace gnas_test {
+namespace gnas::testing {
 
 class LockstepGroup {
  public:
@@ -53,4 +53,4 @@ void in_lockstep(int lanes, F const& body) {
   for (auto& t : threads) t.join();
 }
 
-}  // namespace gnas_test
+}  // namespace gnas::testing
