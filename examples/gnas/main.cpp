@@ -78,9 +78,10 @@ void model_options(CLI::App& app, Settings& s) {
   app.add_option("--epochs", s.epochs, "epochs of each training");
   app.add_option("--patience", s.patience,
                  "stop after so many epochs without a better validation accuracy; 0 = never");
-  app.add_option("--selection", s.selection,
-                 "epoch that counts: accuracy (first of the best validation accuracy) or "
-                 "accuracy-and-loss (last with both at their best)");
+  app.add_option(
+      "--selection", s.selection,
+      "epoch that counts: accuracy (first of the best validation accuracy), loss (first of "
+      "the lowest validation loss) or accuracy-and-loss (last with both at their best)");
   app.add_flag("--no-early-stop", s.no_early_stop, "run all epochs whatever the recipe says");
   app.add_flag_callback(
       "--row-normalize", [&s] { s.row_normalize = true; }, "divide each feature row by its sum");

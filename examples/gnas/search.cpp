@@ -187,8 +187,7 @@ int search(Settings s, Output const& o) {
         {"weight_decay", config.train.weight_decay},
         {"epochs", config.train.epochs},
         {"patience", config.train.patience},
-        {"selection",
-         config.train.selection == gnas::Selection::accuracy ? "accuracy" : "accuracy-and-loss"},
+        {"selection", to_string(config.train.selection)},
         {"row_normalize", config.train.row_normalize},
         {"split", gnas::find_split(data, config.train.split).name}};
     std::cout << json.dump(2) << '\n';

@@ -131,9 +131,8 @@ gnas::TrainConfig train_config(Settings const& s) {
   if (s.epochs) c.epochs = *s.epochs;
   if (s.patience) c.patience = *s.patience;
   if (s.selection) {
-    constexpr std::array<std::string_view, 2> names = {"accuracy", "accuracy-and-loss"};
-    c.selection =
-        static_cast<gnas::Selection>(gnas::space::find_name(names, *s.selection, "--selection"));
+    c.selection = static_cast<gnas::Selection>(
+        gnas::space::find_name(gnas::selection_names, *s.selection, "--selection"));
   }
   if (s.no_early_stop) c.patience = 0;
   if (s.row_normalize) c.row_normalize = *s.row_normalize;

@@ -50,19 +50,18 @@ ordered_json result_json(gnas::Trial const& t, Settings const& s) {
 }
 
 ordered_json config_json(gnas::TrainConfig const& c) {
-  return {
-      {"optimizer", c.optimizer == gnas::Optimizer::adam ? "adam" : "sgd"},
-      {"lr", c.lr},
-      {"weight_decay", c.weight_decay},
-      {"momentum", c.momentum},
-      {"epochs", c.epochs},
-      {"patience", c.patience},
-      {"selection", c.selection == gnas::Selection::accuracy ? "accuracy" : "accuracy-and-loss"},
-      {"row_normalize", c.row_normalize},
-      {"split", c.split},
-      {"seed", c.seed},
-      {"threads", c.threads},
-      {"time_limit_s", c.time_limit_s}};
+  return {{"optimizer", c.optimizer == gnas::Optimizer::adam ? "adam" : "sgd"},
+          {"lr", c.lr},
+          {"weight_decay", c.weight_decay},
+          {"momentum", c.momentum},
+          {"epochs", c.epochs},
+          {"patience", c.patience},
+          {"selection", to_string(c.selection)},
+          {"row_normalize", c.row_normalize},
+          {"split", c.split},
+          {"seed", c.seed},
+          {"threads", c.threads},
+          {"time_limit_s", c.time_limit_s}};
 }
 
 // One seed, from its checkpoint when there is one. Writes the curve and, when asked, stops early.

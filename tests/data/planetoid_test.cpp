@@ -145,6 +145,11 @@ TEST_CASE("files of a Planetoid set that do not fit each other are refused by na
   CHECK(has(with("test.index", "5\n9223372036854775807\n"), "test.index:2: '9223372036854775807'"));
   CHECK(has(with("test.index", "5\n2000000000\n"), "names node 2000000000, the graph has 6 nodes"));
   CHECK(has(with("ally", one_hot({0, 1}, 2)), "ally: has 2 rows, allx has 3"));
+  CHECK(has(with("y", one_hot({0}, 2)), "y: has 1 rows, x has 2"));
+  CHECK(has(with("y", one_hot({0, 0}, 2)), "y: row 1 is of class 0, in ally of class 1"));
+  CHECK(has(with("graph", p::whole(p::graph({{0, {3}}, {1, {0}}, {0, {1}}}))),
+            "graph: has two lists of neighbors for node 0"));
+  CHECK(has(with("graph", p::whole(p::graph({{6, {}}}))), "graph: names node 6, there are 6"));
   CHECK(has(with("ty", one_hot({0, 1}, 3)), "ty: has 3 classes, ally has 2"));
   CHECK(has(
       with("ally", p::whole(p::array("i4", {3, 2}, std::vector<std::int32_t>{1, 0, 1, 1, 0, 1}))),

@@ -138,12 +138,23 @@ inline Dataset read_planetoid(fs::path const& path) {
   data.name = set;
   data.format = "planetoid";
   PickledCsr const x = matrix("x"), allx = matrix("allx"), tx = matrix("tx");
-  NpyArray const ally = labels("ally"), ty = labels("ty");
+  NpyArray const ally = labels("ally"), ty = labels("ty"), y = labels("y");
   std::vector<std::int64_t> const known = detail::one_hot_labels(ally),
                                   test_labels = detail::one_hot_labels(ty);
   if (known.size() != allx.rows)
     throw DataError(file("ally").string() + ": has " + std::to_string(known.size()) +
                     " rows, allx has " + std::to_string(allx.rows));
+  // The labeled rows come first in allx, so y repeats what ally says.
+  std::vector<std::int64_t> const labeled_rows = detail::one_hot_labels(y);
+  if (labeled_rows.size() != x.rows)
+    throw DataError(file("y").string() + ": has " + std::to_string(labeled_rows.size()) +
+                    " rows, x has " + std::to_string(x.rows));
+  for (std::size_t k = 0; k < std::min(labeled_rows.size(), known.size()); ++k) {
+    if (labeled_rows[k] != known[k])
+      throw DataError(file("y").string() + ": row " + std::to_string(k) + " is of class " +
+                      std::to_string(labeled_rows[k]) + ", in ally of class " +
+                      std::to_string(known[k]));
+  }
   if (test_labels.size() != tx.rows)
     throw DataError(file("ty").string() + ": has " + std::to_string(test_labels.size()) +
                     " rows, tx has " + std::to_string(tx.rows));
@@ -229,18 +240,24 @@ inline Dataset read_planetoid(fs::path const& path) {
   data.num_classes = static_cast<int>(ally.shape[1]);
   data.labels.assign(raw.begin(), raw.end());
 
+  std::vector<bool> listed(static_cast<std::size_t>(n), false);
   for (std::size_t k = 0; k + 1 < graph->items.size(); k += 2) {
     PickleValue const& key = *graph->items[k];
     PickleValue const& list = *graph->items[k + 1];
     if (key.kind != PickleValue::integer || list.kind != PickleValue::list)
       throw DataError(file("graph").string() + ": entry " + std::to_string(k / 2) +
                       " is no list of neighbors");
+    if (key.number < 0 || key.number >= n)
+      throw DataError(file("graph").string() + ": names node " + std::to_string(key.number) +
+                      ", there are " + std::to_string(n));
+    if (listed[static_cast<std::size_t>(key.number)])
+      throw DataError(file("graph").string() + ": has two lists of neighbors for node " +
+                      std::to_string(key.number));
+    listed[static_cast<std::size_t>(key.number)] = true;
     for (auto const& neighbor : list.items) {
-      for (std::int64_t id : {key.number, neighbor->number}) {
-        if (id < 0 || id >= n)
-          throw DataError(file("graph").string() + ": names node " + std::to_string(id) +
-                          ", there are " + std::to_string(n));
-      }
+      if (neighbor->number < 0 || neighbor->number >= n)
+        throw DataError(file("graph").string() + ": names node " +
+                        std::to_string(neighbor->number) + ", there are " + std::to_string(n));
       data.edges.src.push_back(static_cast<NodeId>(key.number));
       data.edges.dst.push_back(static_cast<NodeId>(neighbor->number));
     }

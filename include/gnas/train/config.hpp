@@ -4,9 +4,12 @@
 
 #include <gnas/search/trial.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gnas {
@@ -17,10 +20,18 @@ enum class Optimizer : std::uint8_t { sgd, adam };
 enum class Selection : std::uint8_t {
   // The first epoch of the best validation accuracy, for both.
   accuracy,
+  // The first epoch of the lowest validation loss, for both.
+  loss,
   // As the code of Velickovic et al. 2018 has it: the last epoch whose validation accuracy and loss
   // are both at least as good as any before; patience counts from the last epoch where either was.
   accuracy_and_loss
 };
+
+inline constexpr std::array<std::string_view, 3> selection_names = {"accuracy", "loss",
+                                                                    "accuracy-and-loss"};
+constexpr std::string_view to_string(Selection s) {
+  return selection_names[static_cast<std::size_t>(s)];
+}
 
 struct TrainConfig {
   Optimizer optimizer = Optimizer::adam;

@@ -364,6 +364,7 @@ class BasicTrainer {
     if (config_.keep_history) result_.history.push_back(m);
     bool const first = m.epoch == 1;
     bool counts = m.val > result_.val, better = counts;
+    if (config_.selection == Selection::loss) counts = better = m.val_loss < best_val_loss_;
     if (config_.selection == Selection::accuracy_and_loss) {
       bool const accurate = m.val >= best_val_, sure = m.val_loss <= best_val_loss_;
       counts = accurate && sure;
