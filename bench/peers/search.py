@@ -60,8 +60,8 @@ def main():
     parser.add_argument("--data", required=True, help="folder with cora/ ...")
     parser.add_argument("--dataset", default="cora")
     parser.add_argument("--gnas", default=os.path.join(ROOT, "build", "examples", "gnas", "gnas"))
-    parser.add_argument("--gnas-options", default="--workers 2 --threads 1",
-                        help="how to ask for two workers of one thread")
+    parser.add_argument("--gnas-options", default="--threads 2",
+                        help="how to ask for two candidates at once, one thread each")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--arch-file", default=os.path.join(HERE, "candidates.txt"))
     parser.add_argument("--candidates", type=int, default=40, help="use the first so many")
@@ -91,7 +91,8 @@ def main():
         seen = {}
         for r in range(args.rounds):
             for name in ("gnas", "pyg") if r % 2 == 0 else ("pyg", "gnas"):
-                seconds, seen[name] = timed(commands[name], args.limit, env)
+                out = ["--out", os.path.join(folder, f"run-{r}")] if name == "gnas" else []
+                seconds, seen[name] = timed(commands[name] + out, args.limit, env)
                 result["seconds"][name].append(seconds)
                 print(f"round {r + 1}: {name} {seconds:.1f} s", flush=True)
     result["accuracy"] = {a: {n: seen[n][a] for n in seen if a in seen[n]} for a in archs}

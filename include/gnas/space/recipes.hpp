@@ -38,7 +38,7 @@ inline constexpr std::array<Recipe, 12> recipes = {{
     {"gat", 0, 1, 64, 0.6, Optimizer::adam, 0.005, 5e-4, 1000, 100, true, "",
      Selection::accuracy_and_loss},
     {"gat-pubmed", 0, 1, 64, 0.6, Optimizer::adam, 0.01, 1e-3, 1000, 100, true, "",
-     Selection::accuracy_and_loss},
+     Selection::loss},
 }};
 
 // The recipe of that name. Throws InvalidArgument listing the names.
