@@ -88,6 +88,14 @@ def markdown(result):
                   f"| largest | {100 * s['largest_difference']:.2f} points |",
                   f"| Spearman, test | {s['spearman_test']:.3f} |",
                   f"| Spearman, validation | {s['spearman_validation']:.3f} |", ""]
+    # The depth of the deepest chain of operators tells most of what is left.
+    lines += ["| links | architectures | mean absolute difference | mean difference |", "|---|---|---|---|"]
+    for links in sorted({r["arch"].split(":")[0] for r in result["rows"]}):
+        part = summary([r for r in result["rows"] if r["arch"].startswith(links + ":")])
+        if part:
+            lines.append(f"| {links} | {part['count']} | {100 * part['mean_absolute_difference']:.2f} | "
+                         f"{100 * part['mean_difference']:+.2f} |")
+    lines += [""]
     lines += ["| hash | architecture | validation: ours / table | test: ours / table | difference |",
               "|---|---|---|---|---|"]
     for r in result["rows"]:

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -26,12 +25,17 @@ inline constexpr int kPanelVectors = kVectorBytes == 64 ? 4 : 2;
 template <int N>
 inline constexpr int kBlockRows = N == 1 ? 8 : 6;
 // Rows of a product that are computed together. A weight's gradient is cut into slabs of nodes,
-// whose sums are added up in order, and columns of its tall factor; inside, depth by depth, so that
-// a panel of the other factor stays in the first-level cache.
+// whose sums are added up in order (at most kGemmSlabs, which bounds the memory of the sums), and
+// columns of its tall factor; inside, depth by depth, so that a panel of the other factor stays in
+// the first-level cache.
 inline constexpr std::int64_t kGemmRows = 192;
-inline constexpr std::int64_t kGemmSlab = 1024;
+inline constexpr std::int64_t kGemmSlab = 1024, kGemmSlabs = 32;
 inline constexpr int kGemmCols = 144;
 inline constexpr std::int64_t kGemmDepth = 128;
+
+constexpr std::int64_t gemm_slabs(std::int64_t rows) {
+  return std::clamp<std::int64_t>((rows + kGemmSlab - 1) / kGemmSlab, 1, kGemmSlabs);
+}
 
 // c[r, :] (+)= sum_k a[r][k * a_step] * b[k, :] for `rows` rows of N vectors of columns. Rows past
 // `rows` repeat the last one and are not stored; columns past `cols` likewise.
@@ -140,6 +144,15 @@ void product(Pool& pool, MatrixView<T const> a, std::vector<T> const& panels, Ma
 
 }  // namespace detail
 
+// Elements that a product of (rows, depth) and (depth, cols) and its gradients allocate at most,
+// one after the other: the packed factor, or the sums of all slabs but the first.
+template <class T>
+constexpr std::int64_t gemm_scratch(std::int64_t rows, std::int64_t depth, std::int64_t cols) {
+  constexpr std::int64_t L = detail::kLanes<T>;
+  return std::max({depth * ((cols + L - 1) / L * L), cols * ((depth + L - 1) / L * L),
+                   (detail::gemm_slabs(rows) - 1) * depth * cols});
+}
+
 // c (+)= a b;  a (M, K), b (K, N), c (M, N). complexity: 2 M K N flops.
 template <class T>
 void gemm(Pool& pool, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c, bool add) {
@@ -157,7 +170,7 @@ template <class T>
 void gemm_tn(Pool& pool, MatrixView<T const> a, MatrixView<T const> b, MatrixView<T> c) {
   using namespace detail;
   constexpr int W = kPanelVectors * kLanes<T>;
-  std::int64_t const slabs = std::max<std::int64_t>(1, (a.rows + kGemmSlab - 1) / kGemmSlab);
+  std::int64_t const slabs = gemm_slabs(a.rows);
   std::int64_t const slab_rows = (a.rows + slabs - 1) / slabs;
   std::int64_t const cuts = (c.rows + kGemmCols - 1) / kGemmCols;
   // The first slab goes to c itself.

@@ -153,13 +153,25 @@ class BasicTrainer {
     std::int64_t const state =
         (train_plan_.layout.size * (1 + moments_of(config_)) + train_plan_.layout.statistics + 65) *
         static_cast<std::int64_t>(sizeof(T));
-    result_.memory_bytes = state + train_plan_.layout.size * static_cast<std::int64_t>(sizeof(T)) +
-                           std::max(train_plan_.bytes(), eval_plan_.bytes());
+    std::int64_t scratch = 0;
+    for (Step<T> const& s : train_plan_.steps) {
+      bool const dense = s.kind == StepKind::transform || s.kind == StepKind::message;
+      int const width = s.kind == StepKind::message ? s.heads * s.width : s.out.cols;
+      for (PlanTensor const& x : s.in) {
+        for (Segment const& g : x.segments) {
+          if (dense && !g.sparse)
+            scratch = std::max(scratch, gemm_scratch<T>(x.rows.size(), g.cols, width));
+        }
+      }
+    }
+    result_.memory_bytes =
+        state + (train_plan_.layout.size + scratch) * static_cast<std::int64_t>(sizeof(T)) +
+        std::max(train_plan_.bytes(), eval_plan_.bytes());
   }
 
   std::int64_t parameters() const noexcept { return result_.parameters; }
-  // State, gradients and arena: what training will allocate, beside per-thread scratch of a few
-  // rows.
+  // State, gradients, arena and the scratch of products: what training will allocate, beside
+  // per-thread scratch of a few rows.
   std::int64_t memory_bytes() const noexcept { return result_.memory_bytes; }
   ParamLayout const& layout() const noexcept { return train_plan_.layout; }
   ModelSpec const& spec() const noexcept { return spec_; }
