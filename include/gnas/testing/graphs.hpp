@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gnas/core/rng.hpp>
+#include <gnas/graph/csr.hpp>
 
 #include <cstdint>
 #include <string>
