@@ -34,6 +34,15 @@ def gnas_json(*arguments, **options):
     return json.loads(gnas(*arguments, "--json", **options).stdout)
 
 
+def trials_of(folder):
+    """the trials that `gnas report` finds; none while the run's store is just being made"""
+    done = gnas("report", folder, "--json", code=None)
+    if done.returncode == 3 and "not a trial store" in done.stderr:
+        return []
+    expect(done.returncode == 0, done.stderr)
+    return json.loads(done.stdout)["trials"]
+
+
 def folder_of(files, **changes):
     """A folder with these files (None: without)."""
     folder = Path(tempfile.mkdtemp(prefix="gnas-e2e-"))

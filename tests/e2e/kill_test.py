@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from _common import GNAS, SMALL, expect, gnas, gnas_json, run_checks
+from _common import GNAS, SMALL, expect, gnas_json, run_checks, trials_of
 
 
 def killed(work):
@@ -26,8 +26,7 @@ def killed(work):
         done += 1
         if (out / "trials.db").exists() and (out / "config.json").exists():
             command = [GNAS, "resume", str(out)]
-            report = gnas_json("report", out)
-            now = {(t["number"], t["val"], tuple(s["seconds"] for s in t["seeds"])) for t in report["trials"]}
+            now = {(t["number"], t["val"], tuple(s["seconds"] for s in t["seeds"])) for t in trials_of(out)}
             expect(finished <= now, "a finished trial was lost or redone")
             finished = now
     j = gnas_json("resume", out)
