@@ -7,6 +7,13 @@
 
 #include <catch2/catch.hpp>
 
+#if defined(__linux__)
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -24,6 +31,26 @@ TEST_CASE("a pool runs each chunk once, at any number of threads, many times ove
     }
   }
 }
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("a pool that gets fewer threads than it asked for works with those") {
+  // In a child, whose address space has no room for the stacks of so many.
+  pid_t const child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    rlimit limit{1 << 30, 1 << 30};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+    gnas::Pool pool(1024);
+    std::atomic<int> sum{0};
+    pool.run(100, [&](std::int64_t c, int) { sum += static_cast<int>(c); });
+    _exit(pool.threads() < 1024 && pool.threads() >= 1 && sum == 4950 ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+#endif
 
 TEST_CASE("usable threads are at least one and at most what the machine has") {
   CHECK(gnas::usable_threads() >= 1);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -15,8 +16,13 @@ namespace gnas {
 
 class Pool {
  public:
+  // Where the system gives fewer threads, the pool has fewer: results do not depend on it.
   explicit Pool(int threads = 1) {
-    for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { work(t); });
+    try {
+      for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { work(t); });
+    } catch (std::system_error const&) {
+      // Those that were started do.
+    }
   }
   Pool(Pool const&) = delete;
   Pool& operator=(Pool const&) = delete;
@@ -51,11 +57,20 @@ class Pool {
     }
     wake_.notify_all();
     drain(0);
-    while (busy_.load(std::memory_order_acquire) != 0) pause();
+    // The last chunk ends soon, unless more threads than cores wait for their turn.
+    for (int spins = 0; busy_.load(std::memory_order_acquire) != 0; ++spins) {
+      if (spins < kSpins) {
+        pause();
+      } else {
+        std::this_thread::yield();
+      }
+    }
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
  private:
+  static constexpr int kSpins = 20000;
+
   static void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -83,7 +98,7 @@ class Pool {
       // Regions follow each other within microseconds: look for the next one before sleeping.
       int spins = 0;
       while (generation_.load(std::memory_order_acquire) == seen) {
-        if (++spins < 20000) {
+        if (++spins < kSpins) {
           pause();
           continue;
         }
