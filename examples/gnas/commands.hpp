@@ -4,6 +4,7 @@
 #include "settings.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 enum Exit { kGood = 0, kUsage = 2, kBadData = 3, kNoTrial = 4, kInterrupted = 5 };
@@ -18,11 +19,15 @@ struct Output {
 int check(Settings const& s, Output const& o);
 int train(Settings s, Output const& o, std::string const& from);
 int search(Settings s, Output const& o);
-// Continues a search or a training from its folder. trials: a new limit, 0 = the old one.
-int resume(std::string const& folder, Output const& o, int trials, int epochs, int threads,
-           bool restart_failed);
+// What a resume changes; the rest is as the folder's config.json has it.
+struct Resume {
+  std::optional<int> trials, epochs, threads;
+  bool failed_given = false, restart_failed = false;
+};
+int resume(std::string const& folder, Output const& o, Resume const& r);
 int report(std::string const& folder, Output const& o, int top, bool csv);
-int export_best(std::string const& folder, Output const& o, std::int64_t trial);
+// trial: a number of the table; none: the best.
+int export_best(std::string const& folder, Output const& o, std::optional<std::int64_t> trial);
 int doctor(Output const& o);
 
 // Set by Ctrl-C: finish the running epochs, save, leave.

@@ -7,13 +7,21 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <functional>
+#include <iostream>
+#include <optional>
 #include <string>
+#include <system_error>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -31,14 +39,57 @@ extern "C" void on_interrupt(int signal) {
 
 // "90", "90s", "5m", "2h" in seconds.
 double seconds_of(std::string const& text, char const* option) {
-  char* end = nullptr;
-  double const value = std::strtod(text.c_str(), &end);
-  std::string const unit = end;
+  double value = 0;
+  char const* const end = text.data() + text.size();
+  auto const [unit_begin, error] = std::from_chars(text.data(), end, value);
+  std::string const unit(unit_begin, end);
   double const factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  gnas::expects(
-      end != text.c_str() && factor > 0 && value >= 0,
-      std::string(option) + " is '" + text + "', a time such as 90, 90s, 5m or 2h was needed");
+  gnas::expects(error == std::errc() && factor > 0 && value > 0 && std::isfinite(value),
+                std::string(option) + " is '" + text +
+                    "', a time above 0 such as 90, 90s, 5m or 2h was needed");
   return value * factor;
+}
+
+template <class T>
+struct NumberOf {
+  using type = T;
+};
+template <class T>
+struct NumberOf<std::optional<T>> {
+  using type = T;
+};
+
+// An option of one number, read to its last character: what does not fit is refused, never wrapped,
+// cut or taken for octal.
+template <class T>
+CLI::Option* add_number(CLI::App& app, std::string const& name, T& value, std::string const& help) {
+  using Number = typename NumberOf<T>::type;
+  char const* const kind = std::is_floating_point_v<Number> ? "a number"
+                           : std::is_unsigned_v<Number>     ? "a whole number of at least 0"
+                                                            : "a whole number";
+  auto const set = [&value, kind,
+                    option = name.substr(0, name.find(','))](std::string const& text) {
+    Number read{};
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+    bool const whole = end == text.data() + text.size() && !text.empty();
+    gnas::expects(error != std::errc::result_out_of_range || !whole,
+                  option + " is " + text + ", which is out of range");
+    gnas::expects(error == std::errc() && whole,
+                  option + " is '" + text + "', " + kind + " was needed");
+    value = read;
+  };
+  CLI::Option* const option = app.add_option_function<std::string>(name, set, help);
+  option->type_name(std::is_floating_point_v<Number> ? "FLOAT" : "INT");
+  if constexpr (std::is_same_v<T, Number>) option->default_str(std::to_string(value));
+  return option;
+}
+
+// Refuses the options among `names` that were given.
+void refuse_given(CLI::App const& app, std::vector<std::string> const& names,
+                  std::string const& where) {
+  for (std::string const& name : names) {
+    gnas::expects(app.get_option(name)->count() == 0, name + " means nothing " + where);
+  }
 }
 
 void data_options(CLI::App& app, Settings& s) {
@@ -66,18 +117,18 @@ void model_options(CLI::App& app, Settings& s) {
       ->capture_default_str();
   app.add_option("--recipe", s.recipe,
                  "training recipe by name: cora, citeseer, pubmed, ..., gcn, gat");
-  app.add_option("--pre", s.pre, "dense layers before the cell");
-  app.add_option("--post", s.post, "dense layers after the cell");
-  app.add_option("--hidden", s.hidden, "hidden width");
-  app.add_option("--layers", s.layers, "layers of graph-nas");
-  app.add_option("--dropout", s.dropout, "dropout probability");
+  add_number(app, "--pre", s.pre, "dense layers before the cell");
+  add_number(app, "--post", s.post, "dense layers after the cell");
+  add_number(app, "--hidden", s.hidden, "hidden width");
+  add_number(app, "--layers", s.layers, "layers of graph-nas");
+  add_number(app, "--dropout", s.dropout, "dropout probability");
   app.add_option("--optimizer", s.optimizer, "sgd or adam");
-  app.add_option("--lr", s.lr, "learning rate");
-  app.add_option("--weight-decay", s.weight_decay, "L2 weight decay");
-  app.add_option("--momentum", s.momentum, "of sgd");
-  app.add_option("--epochs", s.epochs, "epochs of each training");
-  app.add_option("--patience", s.patience,
-                 "stop after so many epochs without a better validation accuracy; 0 = never");
+  add_number(app, "--lr", s.lr, "learning rate");
+  add_number(app, "--weight-decay", s.weight_decay, "L2 weight decay");
+  add_number(app, "--momentum", s.momentum, "of sgd");
+  add_number(app, "--epochs", s.epochs, "epochs of each training");
+  add_number(app, "--patience", s.patience,
+             "stop after so many epochs without a better validation accuracy; 0 = never");
   app.add_option(
       "--selection", s.selection,
       "epoch that counts: accuracy (first of the best validation accuracy), loss (first of "
@@ -87,10 +138,9 @@ void model_options(CLI::App& app, Settings& s) {
       "--row-normalize", [&s] { s.row_normalize = true; }, "divide each feature row by its sum");
   app.add_flag_callback(
       "--no-row-normalize", [&s] { s.row_normalize = false; }, "whatever the recipe says");
-  app.add_option("--seed", s.seed, "seed of everything random")->capture_default_str();
-  app.add_option("--seeds", s.seeds,
-                 "trainings of each architecture, with seeds SEED, SEED + 1, ...")
-      ->capture_default_str();
+  add_number(app, "--seed", s.seed, "seed of everything random");
+  add_number(app, "--seeds", s.seeds,
+             "trainings of each architecture, with seeds SEED, SEED + 1, ...");
 }
 
 // The lines 'name = value' of a file as arguments; '#' and ';' begin comments, a [section] line
@@ -150,8 +200,9 @@ int main(int argc, char** argv) {
   Settings s;
   Output o;
   std::string from, folder, time, trial_time, config;
-  int top = 0, more_trials = 0, more_epochs = 0, threads = 0;
-  std::int64_t trial = -1;
+  int top = 0;
+  std::optional<int> more_trials, more_epochs, threads;
+  std::optional<std::int64_t> trial;
   bool csv = false;
   std::string failed = "skip";
   std::function<int()> run;
@@ -168,11 +219,11 @@ int main(int argc, char** argv) {
   model_options(c_train, s);
   c_train.add_option("--arch", s.arch, "architecture, for example 0,0,1,2:gat,gcn,gin,cheb");
   c_train.add_option("--from", from, "folder of a saved model: evaluate it instead of training");
-  c_train.add_option("--threads", s.threads,
-                     "threads inside the training; results do not depend on it");
+  add_number(c_train, "--threads", s.threads,
+             "threads inside the training; results do not depend on it");
   c_train.add_option("--time", trial_time, "time limit of each training: 90, 90s, 5m, 2h");
-  c_train.add_option("--stop-after", s.stop_after,
-                     "stop after so many epochs, to be continued by 'gnas resume'");
+  add_number(c_train, "--stop-after", s.stop_after,
+             "stop after so many epochs, to be continued by 'gnas resume'");
   c_train.add_option("--out", o.out, "folder for curves, checkpoints and the model");
   c_train.add_flag("--dry-run", o.dry_run,
                    "print the resolved settings, parameters and memory; train nothing");
@@ -181,6 +232,16 @@ int main(int argc, char** argv) {
   json(c_train);
   c_train.callback([&] {
     s.command = "train";
+    if (!from.empty()) {
+      refuse_given(
+          c_train,
+          {"--space",         "--recipe",        "--pre",       "--post",      "--hidden",
+           "--layers",        "--dropout",       "--optimizer", "--lr",        "--momentum",
+           "--epochs",        "--weight-decay",  "--patience",  "--seed",      "--seeds",
+           "--no-early-stop", "--row-normalize", "--arch",      "--selection", "--no-row-normalize",
+           "--stop-after",    "--time",          "--out",       "--dry-run"},
+          "with --from, which evaluates a saved model");
+    }
     run = [&] {
       if (!trial_time.empty()) s.trial_time_s = seconds_of(trial_time, "--time");
       return train(s, o, from);
@@ -193,21 +254,18 @@ int main(int argc, char** argv) {
   model_options(c_search, s);
   c_search.add_option("--strategy", s.strategy, "regularized-evolution or random")
       ->capture_default_str();
-  c_search.add_option("--population", s.population, "of regularized-evolution")
-      ->capture_default_str();
-  c_search.add_option("--sample", s.sample, "tournament size of regularized-evolution")
-      ->capture_default_str();
-  c_search.add_option("--trials", s.trials, "architectures to train")->capture_default_str();
+  add_number(c_search, "--population", s.population, "of regularized-evolution");
+  add_number(c_search, "--sample", s.sample, "tournament size of regularized-evolution");
+  add_number(c_search, "--trials", s.trials, "architectures to train");
   c_search.add_option("--arch-file", s.arch_file,
                       "evaluate exactly the architectures of this file, one a line");
-  c_search
-      .add_option("--threads,--workers", s.threads,
-                  "candidates in training at once; 0 = one a hardware thread")
-      ->capture_default_str();
+  add_number(c_search, "--threads,--workers", s.threads,
+             "candidates in training at once; 0 = one a hardware thread");
   c_search.add_option("--time", time, "time limit of the whole search: 90, 90s, 5m, 2h");
   c_search.add_option("--trial-time", trial_time, "time limit of each training");
-  c_search.add_option("--max-parameters", s.max_parameters, "refuse larger models");
-  c_search.add_option("--max-memory", s.max_memory_bytes, "refuse candidates that need more bytes");
+  add_number(c_search, "--max-parameters", s.max_parameters, "refuse larger models");
+  add_number(c_search, "--max-memory", s.max_memory_bytes,
+             "refuse candidates that need more bytes");
   c_search.add_option("--out", o.out,
                       "folder of the run (default: the next free one under gnas-runs/)");
   c_search.add_flag("--dry-run", o.dry_run, "print the resolved settings; search nothing");
@@ -216,6 +274,10 @@ int main(int argc, char** argv) {
   json(c_search);
   c_search.callback([&] {
     s.command = "search";
+    if (!s.arch_file.empty()) {
+      refuse_given(c_search, {"--strategy", "--population", "--sample", "--trials"},
+                   "with --arch-file, whose architectures are all evaluated");
+    }
     run = [&] {
       if (!time.empty()) s.time_s = seconds_of(time, "--time");
       if (!trial_time.empty()) s.trial_time_s = seconds_of(trial_time, "--trial-time");
@@ -226,20 +288,27 @@ int main(int argc, char** argv) {
   CLI::App& c_resume =
       *app.add_subcommand("resume", "continue a search or training from its folder");
   c_resume.add_option("folder", folder, "the run's --out folder")->required();
-  c_resume.add_option("--trials", more_trials, "a new trial limit");
-  c_resume.add_option("--epochs", more_epochs, "a new number of epochs, for a training");
-  c_resume.add_option("--threads,--workers", threads, "as in search or train");
+  add_number(c_resume, "--trials", more_trials, "a new trial limit");
+  add_number(c_resume, "--epochs", more_epochs, "a new number of epochs, for a training");
+  add_number(c_resume, "--threads,--workers", threads, "as in search or train");
   c_resume.add_option("--failed", failed, "trials that failed: skip or restart")
       ->check(CLI::IsMember({"skip", "restart"}))
       ->capture_default_str();
   json(c_resume);
   c_resume.callback([&] {
-    run = [&] { return resume(folder, o, more_trials, more_epochs, threads, failed == "restart"); };
+    run = [&] {
+      Resume const r{.trials = more_trials,
+                     .epochs = more_epochs,
+                     .threads = threads,
+                     .failed_given = c_resume.get_option("--failed")->count() > 0,
+                     .restart_failed = failed == "restart"};
+      return resume(folder, o, r);
+    };
   });
 
   CLI::App& c_report = *app.add_subcommand("report", "the table of a search, also while it runs");
   c_report.add_option("folder", folder, "the search's --out folder")->required();
-  c_report.add_option("--top", top, "only the best so many (0 = all)");
+  add_number(c_report, "--top", top, "only the best so many (0 = all)");
   c_report.add_flag("--csv", csv, "as CSV");
   json(c_report);
   c_report.callback([&] { run = [&] { return report(folder, o, top, csv); }; });
@@ -247,7 +316,7 @@ int main(int argc, char** argv) {
   CLI::App& c_export = *app.add_subcommand(
       "export", "write a model of a search: architecture.json and weights.safetensors");
   c_export.add_option("folder", folder, "the search's --out folder")->required();
-  c_export.add_option("--trial", trial, "number of the trial (default: the best)");
+  add_number(c_export, "--trial", trial, "number of the trial (default: the best)");
   c_export.add_option("--out", o.out, "folder to write")->required();
   c_export.callback([&] { run = [&] { return export_best(folder, o, trial); }; });
 
@@ -271,7 +340,12 @@ int main(int argc, char** argv) {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   try {
-    return run();
+    int const status = run();
+    // A full disk behind a redirection is no success.
+    std::cout.flush();
+    if (std::cout && std::fflush(stdout) == 0 && !std::ferror(stdout)) return status;
+    std::fprintf(stderr, "gnas: standard output: cannot be written: %s\n", std::strerror(errno));
+    return 1;
   } catch (gnas::InvalidArgument const& e) {
     std::fprintf(stderr, "gnas: %s\n", e.what());
     return kUsage;

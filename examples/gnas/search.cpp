@@ -42,12 +42,20 @@ std::vector<gnas::ArchCode> read_arch_file(std::string const& file, AnySpace con
   return codes;
 }
 
-// Everything that a trial's result depends on, beside architecture and seeds.
-std::string context_of(Settings s) {
+// The settings without those that only say how long to search, where and with what.
+ordered_json same_search(Settings const& s) {
   ordered_json json = to_json(s);
-  for (char const* other :
-       {"command", "data", "version", "threads", "trials", "time_s", "max_parameters",
-        "max_memory_bytes", "strategy", "population", "sample", "arch_file", "arch", "seeds"}) {
+  for (char const* other : {"command", "data", "version", "threads", "trials", "time_s",
+                            "max_parameters", "max_memory_bytes"}) {
+    json.erase(other);
+  }
+  return json;
+}
+
+// Everything that a trial's result depends on, beside architecture and seeds.
+std::string context_of(Settings const& s) {
+  ordered_json json = same_search(s);
+  for (char const* other : {"strategy", "population", "sample", "arch_file", "arch", "seeds"}) {
     json.erase(other);
   }
   return json.dump();
@@ -60,15 +68,16 @@ gnas::SearchConfig search_config(Settings const& s, AnySpace const& space) {
   c.seed = s.seed;
   c.workers = s.threads;
   c.time_limit_s = s.time_s;
-  c.max_parameters = s.max_parameters;
-  c.max_memory_bytes = s.max_memory_bytes;
+  c.max_parameters = s.max_parameters.value_or(0);
+  c.max_memory_bytes = s.max_memory_bytes.value_or(0);
   c.train = train_config(s);
   if (!s.arch_file.empty()) c.codes = read_arch_file(s.arch_file, space);
-  gnas::expects(s.trials > 0,
-                "--trials is " + std::to_string(s.trials) + ", it must be at least 1");
-  gnas::expects(s.seeds > 0, "--seeds is " + std::to_string(s.seeds) + ", it must be at least 1");
-  gnas::expects(s.threads >= 0,
-                "--threads is " + std::to_string(s.threads) + ", it must be at least 0");
+  at_least("--trials", s.trials, 1);
+  at_least("--seeds", s.seeds, 1);
+  gnas::expects(s.threads >= 0 && s.threads <= 1024,
+                "--threads is " + std::to_string(s.threads) + ", it must be in 0..1024");
+  at_least("--max-parameters", s.max_parameters.value_or(1), 1);
+  at_least("--max-memory", s.max_memory_bytes.value_or(1), 1);
   return c;
 }
 
@@ -113,8 +122,14 @@ int run_search(Settings const& s, Output const& o, fs::path const& folder,
   gnas::SearchConfig config = search_config(s, space);
   gnas::TrialStore store = gnas::TrialStore::create_or_open(folder / "trials.db");
   std::string const stored = store.config_or_put(to_json(s).dump());
-  std::vector<std::string> const fields = {"data_checksum", "space",  "strategy", "seed",
-                                           "seeds",         "epochs", "recipe"};
+  // One folder holds one search: a member that only one of the two has differs, too.
+  std::vector<std::string> fields;
+  for (ordered_json const& json :
+       {same_search(s),
+        same_search(settings_from_json(gnas::store::parse_config("trials.db", stored),
+                                       (folder / "trials.db").string()))}) {
+    for (auto const& [name, value] : json.items()) fields.push_back(name);
+  }
   gnas::check_same((folder / "trials.db").string(), stored, to_json(s).dump(), fields);
   std::vector<std::uint64_t> seeds;
   for (int k = 0; k < s.seeds; ++k) seeds.push_back(s.seed + static_cast<std::uint64_t>(k));
@@ -201,18 +216,26 @@ int search(Settings s, Output const& o) {
   return run_search(s, o, folder, data, space);
 }
 
-int resume(std::string const& folder, Output const& o, int trials, int epochs, int threads,
-           bool restart_failed) {
+int resume(std::string const& folder, Output const& o, Resume const& r) {
   Settings s = read_config(folder);
-  if (s.command == "train") {
-    if (epochs > 0) s.epochs = epochs;
-    if (threads > 0) s.threads = threads;
+  bool const training = s.command == "train";
+  std::string const where = training ? "for a training" : "for a search";
+  auto const refuse = [&](bool given, std::string const& option, std::string const& why) {
+    gnas::expects(!given, "resume: " + option + " means nothing " + where + why);
+  };
+  at_least("--trials", r.trials.value_or(1), 1);
+  at_least("--epochs", r.epochs.value_or(1), 1);
+  at_least("--threads", r.threads.value_or(0), 0);
+  if (r.epochs) s.epochs = r.epochs;
+  if (r.trials) s.trials = *r.trials;
+  if (r.threads) s.threads = *r.threads;
+  if (training) {
+    refuse(r.trials.has_value(), "--trials", "");
+    refuse(r.failed_given, "--failed", "");
     return resume_training(s, o, folder);
   }
-  gnas::expects(epochs == 0,
-                "resume: --epochs is for trainings; a search's trials must stay comparable");
-  if (trials > 0) s.trials = trials;
-  if (threads > 0) s.threads = threads;
+  refuse(r.epochs.has_value(), "--epochs", ", whose trials must stay comparable");
+  refuse(r.trials && !s.arch_file.empty(), "--trials", " of the architectures of a file");
   std::string const checksum = s.data_checksum;
   gnas::Dataset const data = load_data(s);
   if (s.data_checksum != checksum) {
@@ -220,15 +243,17 @@ int resume(std::string const& folder, Output const& o, int trials, int epochs, i
                           ", the search was made with " + checksum +
                           "; restore the data or start a new search");
   }
-  if (trials > 0) write_config(folder, s);
+  if (r.trials) write_config(folder, s);
   {
     gnas::TrialStore store = gnas::TrialStore::create_or_open(fs::path(folder) / "trials.db");
-    store.prepare_resume(restart_failed ? gnas::OnFailed::restart : gnas::OnFailed::skip);
+    store.prepare_resume(r.restart_failed ? gnas::OnFailed::restart : gnas::OnFailed::skip);
   }
   return run_search(s, o, folder, data, make_space(s));
 }
 
 int report(std::string const& folder, Output const& o, int top, bool csv) {
+  at_least("--top", top, 0);
+  gnas::expects(!csv || !o.json, "report: --csv and --json exclude each other");
   fs::path const file = fs::path(folder) / "trials.db";
   if (!fs::exists(file))
     throw gnas::DataError(folder + ": no trials.db, so no search of gnas is here");
@@ -253,7 +278,7 @@ int report(std::string const& folder, Output const& o, int top, bool csv) {
   return kGood;
 }
 
-int export_best(std::string const& folder, Output const& o, std::int64_t trial) {
+int export_best(std::string const& folder, Output const& o, std::optional<std::int64_t> trial) {
   gnas::expects(!o.out.empty(), "export: where to? give --out");
   Settings s = read_config(folder);
   gnas::expects(s.command == "search",
@@ -261,9 +286,9 @@ int export_best(std::string const& folder, Output const& o, std::int64_t trial) 
   gnas::TrialStore store = gnas::TrialStore::open_read_only(fs::path(folder) / "trials.db");
   gnas::SearchResult found;
   found.trials = store.finished();
-  if (trial >= 0) {
-    std::erase_if(found.trials, [&](gnas::Trial const& t) { return t.number != trial; });
-    gnas::expects(!found.trials.empty(), "export: trial " + std::to_string(trial) +
+  if (trial) {
+    std::erase_if(found.trials, [&](gnas::Trial const& t) { return t.number != *trial; });
+    gnas::expects(!found.trials.empty(), "export: trial " + std::to_string(*trial) +
                                              " is not among the finished ones; 'gnas report " +
                                              folder + "' lists them");
   }

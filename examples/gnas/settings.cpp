@@ -5,6 +5,7 @@
 #include <gnas/space/concept.hpp>
 #include <gnas/space/recipes.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -79,6 +80,11 @@ void read(ordered_json const& json, std::optional<T>& value) {
 
 }  // namespace
 
+void at_least(std::string const& option, std::int64_t value, std::int64_t low) {
+  gnas::expects(value >= low, option + " is " + std::to_string(value) + ", it must be at least " +
+                                  std::to_string(low));
+}
+
 gnas::EdgePolicy edge_policy(Settings const& s) {
   using gnas::space::find_name;
   constexpr std::array<std::string_view, 2> directions = {"keep", "symmetrize"};
@@ -127,17 +133,34 @@ gnas::TrainConfig train_config(Settings const& s) {
   }
   if (s.lr) c.lr = *s.lr;
   if (s.weight_decay) c.weight_decay = *s.weight_decay;
-  if (s.momentum) c.momentum = *s.momentum;
+  if (s.momentum) {
+    gnas::expects(
+        c.optimizer == gnas::Optimizer::sgd,
+        "--momentum is of sgd, the optimizer is adam; leave it away or give --optimizer sgd");
+    c.momentum = *s.momentum;
+  }
   if (s.epochs) c.epochs = *s.epochs;
   if (s.patience) c.patience = *s.patience;
   if (s.selection) {
     c.selection = static_cast<gnas::Selection>(
         gnas::space::find_name(gnas::selection_names, *s.selection, "--selection"));
   }
+  gnas::expects(!s.no_early_stop || !s.patience,
+                "--no-early-stop and --patience contradict each other; give one of them");
   if (s.no_early_stop) c.patience = 0;
   if (s.row_normalize) c.row_normalize = *s.row_normalize;
   if (!s.split.empty()) c.split = s.split;
   c.seed = s.seed;
   c.time_limit_s = s.trial_time_s;
+  try {
+    check_settings(c);
+  } catch (gnas::InvalidArgument const& e) {
+    // In the words of the command line.
+    std::string text = e.what();
+    text.replace(0, std::string_view("training: ").size(), "--");
+    std::replace(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find(' ')), '_',
+                 '-');
+    throw gnas::InvalidArgument(text);
+  }
   return c;
 }

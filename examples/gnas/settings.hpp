@@ -38,18 +38,20 @@ struct Settings {
 
   // train
   std::string arch;
-  int stop_after = 0;
+  std::optional<int> stop_after;
 
   // search
   std::string strategy = "regularized-evolution", arch_file;
-  int trials = 100, population = 20, sample = 5;
+  std::optional<int> population, sample;  // of regularized evolution
+  int trials = 100;
   double time_s = 0;
-  std::int64_t max_parameters = 0, max_memory_bytes = 0;
+  std::optional<std::int64_t> max_parameters, max_memory_bytes;
 
   // What the run needs from the data to be repeatable; filled after loading
   std::string data_checksum, version;
 };
 
+void at_least(std::string const& option, std::int64_t value, std::int64_t low);
 gnas::EdgePolicy edge_policy(Settings const& s);
 nlohmann::ordered_json to_json(Settings const& s);
 // Throws gnas::DataError naming `where` and the member that is wrong.

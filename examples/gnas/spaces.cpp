@@ -6,6 +6,7 @@
 #include <gnas/space/recipes.hpp>
 #include <gnas/space/reference.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace {
@@ -25,8 +26,14 @@ AnySpace erase(Space const& space, std::string settings) {
   return {std::move(f)};
 }
 
-void refuse(bool given, std::string const& option, std::string const& space) {
-  gnas::expects(!given, option + " means nothing in the space " + space);
+void refuse(bool given, std::string const& option, std::string const& where) {
+  gnas::expects(!given, option + " means nothing " + where);
+}
+
+void within(std::string const& option, int value, int low, int high) {
+  gnas::expects(value >= low && value <= high, option + " is " + std::to_string(value) +
+                                                   ", it must be in " + std::to_string(low) + ".." +
+                                                   std::to_string(high));
 }
 
 std::string number(double x) {
@@ -40,54 +47,56 @@ std::string number(double x) {
 AnySpace make_space(Settings const& s) {
   constexpr std::array<std::string_view, 3> names = {"nas-bench-graph", "graph-nas", "reference"};
   int const which = gnas::space::find_name(names, s.space, "--space");
+  std::string const here = "in the space " + s.space;
   gnas::space::Recipe const* r = s.recipe.empty() ? nullptr : &gnas::space::recipe(s.recipe);
   if (which == 0) {
-    refuse(s.layers.has_value(), "--layers", s.space);
+    refuse(s.layers.has_value(), "--layers", here);
     gnas::space::NasBenchGraph space{.pre = 0, .post = 1, .hidden = 64, .dropout = 0.5};
     if (r) space = {.pre = r->pre, .post = r->post, .hidden = r->hidden, .dropout = r->dropout};
     space.pre = s.pre.value_or(space.pre);
     space.post = s.post.value_or(space.post);
     space.hidden = s.hidden.value_or(space.hidden);
     space.dropout = s.dropout.value_or(space.dropout);
-    gnas::expects(space.hidden > 0 && space.hidden % 4 == 0,
-                  "--hidden is " + std::to_string(space.hidden) +
-                      ", it must be a positive multiple of 4 (gat has 4 heads)");
-    gnas::expects(space.pre >= 0 && space.post >= 0, "--pre and --post must be at least 0");
+    within("--hidden", space.hidden, 1, 1 << 20);
+    gnas::expects(space.hidden % 4 == 0, "--hidden is " + std::to_string(space.hidden) +
+                                             ", it must be a multiple of 4 (gat has 4 heads)");
+    within("--pre", space.pre, 0, 100);
+    within("--post", space.post, 0, 100);
     gnas::expects(space.dropout >= 0 && space.dropout < 1,
                   "--dropout is " + number(space.dropout) + ", it must be in [0, 1)");
     return erase(space, "pre " + std::to_string(space.pre) + ", post " +
                             std::to_string(space.post) + ", hidden " +
                             std::to_string(space.hidden) + ", dropout " + number(space.dropout));
   }
-  refuse(s.pre.has_value(), "--pre", s.space);
-  refuse(s.post.has_value(), "--post", s.space);
-  refuse(s.hidden.has_value(), "--hidden", s.space);
+  refuse(s.pre.has_value(), "--pre", here);
+  refuse(s.post.has_value(), "--post", here);
+  refuse(s.hidden.has_value(), "--hidden", here);
   if (which == 1) {
     gnas::space::GraphNas space;
     space.layers = s.layers.value_or(space.layers);
     space.dropout = s.dropout.value_or(r ? r->dropout : space.dropout);
-    gnas::expects(space.layers > 0,
-                  "--layers is " + std::to_string(space.layers) + ", it must be at least 1");
+    within("--layers", space.layers, 1, 100);
     gnas::expects(space.dropout >= 0 && space.dropout < 1,
                   "--dropout is " + number(space.dropout) + ", it must be in [0, 1)");
     return erase(space,
                  "layers " + std::to_string(space.layers) + ", dropout " + number(space.dropout));
   }
-  refuse(s.layers.has_value(), "--layers", s.space);
-  refuse(s.dropout.has_value(), "--dropout", s.space);
+  refuse(s.layers.has_value(), "--layers", here);
+  refuse(s.dropout.has_value(), "--dropout", here);
   return erase(gnas::space::Reference{}, "as published");
 }
 
 AnyStrategy make_strategy(Settings const& s) {
   constexpr std::array<std::string_view, 2> names = {"random", "regularized-evolution"};
-  if (gnas::space::find_name(names, s.strategy, "--strategy") == 0)
+  if (gnas::space::find_name(names, s.strategy, "--strategy") == 0) {
+    refuse(s.population.has_value(), "--population", "with --strategy random");
+    refuse(s.sample.has_value(), "--sample", "with --strategy random");
     return AnyStrategy(gnas::search::Random{});
-  gnas::expects(s.population > 0,
-                "--population is " + std::to_string(s.population) + ", it must be at least 1");
-  gnas::expects(s.sample > 0,
-                "--sample is " + std::to_string(s.sample) + ", it must be at least 1");
+  }
   gnas::search::RegularizedEvolution evolution;
-  evolution.population = s.population;
-  evolution.sample = s.sample;
+  evolution.population = s.population.value_or(evolution.population);
+  evolution.sample = s.sample.value_or(std::min(evolution.sample, evolution.population));
+  within("--population", evolution.population, 1, 1 << 20);
+  within("--sample", evolution.sample, 1, evolution.population);
   return AnyStrategy(evolution);
 }

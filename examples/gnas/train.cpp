@@ -96,7 +96,6 @@ int run_training(Settings s, Output const& o, fs::path const& folder, gnas::Data
   config.threads = s.threads > 0 ? s.threads : 1;
   config.keep_best_state = true;
   config.keep_history = !folder.empty();
-  gnas::expects(s.seeds > 0, "--seeds is " + std::to_string(s.seeds) + ", it must be at least 1");
   gnas::Trial t;
   t.number = 0;
   t.code = gnas::space::canonical(space, gnas::space::parse(space, s.arch));
@@ -125,7 +124,7 @@ int run_training(Settings s, Output const& o, fs::path const& folder, gnas::Data
       std::cout << json.dump(2) << '\n';
       return kGood;
     }
-    gnas::TrainResult r = train_seed(trainer, folder, config.seed, s.stop_after);
+    gnas::TrainResult r = train_seed(trainer, folder, config.seed, s.stop_after.value_or(0));
     stopped = r.status == gnas::Status::interrupted;
     if (!folder.empty()) write_curve(folder, r);
     if (!o.json) {
@@ -218,7 +217,15 @@ int train(Settings s, Output const& o, std::string const& from) {
   gnas::Dataset const data = load_data(s);
   AnySpace const space = make_space(s);
   s.arch = space.to_text(gnas::space::canonical(space, gnas::space::parse(space, s.arch)));
-  gnas::expects(s.stop_after == 0 || !o.out.empty(),
+  // All that can be refused is, before a folder is made.
+  train_config(s);
+  at_least("--seeds", s.seeds, 1);
+  gnas::expects(s.threads >= 0 && s.threads <= 1024,
+                "--threads is " + std::to_string(s.threads) + ", it must be in 0..1024");
+  at_least("--stop-after", s.stop_after.value_or(1), 1);
+  space.decode(gnas::space::parse(space, s.arch), data.features.cols, data.num_classes);
+  gnas::trainable(data, gnas::find_split(data, s.split));
+  gnas::expects(!s.stop_after || !o.out.empty(),
                 "train: --stop-after needs --out, where the training is kept to be continued");
   fs::path folder;
   if (!o.out.empty() && !o.dry_run) {
@@ -231,7 +238,7 @@ int train(Settings s, Output const& o, std::string const& from) {
 // Called by resume().
 int resume_training(Settings s, Output const& o, std::string const& folder) {
   std::string const checksum = s.data_checksum;
-  s.stop_after = 0;
+  s.stop_after.reset();
   gnas::Dataset const data = load_data(s);
   if (s.data_checksum != checksum) {
     throw gnas::DataError(s.data + ": its checksum is " + s.data_checksum +

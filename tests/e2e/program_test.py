@@ -51,7 +51,7 @@ def resume_training(work):
 
 
 def search_outputs(work):
-    """search writes table, csv, config and a best model that export and train --from give back"""
+    """search writes plain lines to files (U01), and a best model that export and train --from give back (S13, S20)"""
     out = work / "search"
     done = gnas("search", SMALL, "--trials", "6", "--seed", "1", "--seeds", "2", "--out", out, *FAST)
     expect("rank" in done.stdout and "\r" not in done.stderr and "\x1b" not in done.stderr + done.stdout, "control characters")
@@ -139,7 +139,7 @@ def interrupt(work):
 
 
 def limits(work):
-    """parameter and time limits hold"""
+    """parameter and time limits hold (S08)"""
     j = gnas_json("search", SMALL, "--trials", "5", "--max-parameters", "30000", "--out", work / "limit", *FAST)
     expect(j["trained"] == 5 and all(t["parameters"] <= 30000 for t in j["trials"] if t["status"] == "completed"))
     begin = time.monotonic()
@@ -194,7 +194,7 @@ def bad_input(work):
     bad(["train", folder_of(T4, **{"splits.csv": "node,s\n0,1\n1,1\n2,0\n3,3\n"}), *train], 2, "validation")
     bad(["train", t4, "--arch", "0,0,1,2:gat,gcn,gin,gru", *FAST], 2, "gru", "one of")
     bad(["train", t4, "--arch", "0,0,9,2:gat,gcn,gin,gat", *FAST], 2, "link 2")
-    bad(["train", t4, *train, "--lr", "0"], 2, "lr")
+    bad(["train", t4, *train, "--lr", "0"], 2, "--lr is 0")
     bad(["train", t4, *train, "--hidden", "18"], 2, "multiple of 4")
     bad(["train", t4, *train, "--split", "nope"], 2, "nope", "it has")
     bad(["train", t4, *train, "--split", "random:5,5"], 2, "class 0")
@@ -209,6 +209,57 @@ def bad_input(work):
     bad(["report", t4], 3, "trials.db")
     bad(["train", SMALL, "--from", t4], 3, "architecture.json")
     bad([], 2, "subcommand")
+
+
+def full_disk(work):
+    """results that cannot be written are an error"""
+    if not os.path.exists("/dev/full"):
+        return "no /dev/full"
+    for command in (["check", SMALL], ["check", SMALL, "--json"], ["train", SMALL, "--arch", "hash:0", *FAST], ["doctor"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([GNAS, *map(str, command)], stdout=full, stderr=subprocess.PIPE, text=True)
+        expect(done.returncode == 1 and "standard output" in done.stderr, f"{command}: {done.returncode} {done.stderr}")
+
+
+def bad_settings(work):
+    """a setting that cannot work, or means nothing, is refused before a folder is made"""
+    def refused(command, *texts):
+        out = work / "never"
+        done = gnas(*command, "--out", out, code=2)
+        lines = done.stderr.strip().split("\n")
+        expect(len(lines) == 1 and all(text in lines[0] for text in texts), f"{command}: {done.stderr}")
+        expect(not out.exists(), f"{command}: a folder was made")
+
+    for option, value, rule in (
+            ("--lr", "nan", "above 0"), ("--lr", "-1", "above 0"), ("--lr", "1e400", "out of range"), ("--lr", "1e-2x", "a number"),
+            ("--weight-decay", "-1", "at least 0"), ("--dropout", "1", "[0, 1)"), ("--epochs", "0", "at least 1"),
+            ("--epochs", "2.5", "whole number"), ("--epochs", "99999999999999", "out of range"), ("--epochs", "", "whole number"),
+            ("--patience", "-1", "at least 0"), ("--seed", "-1", "at least 0"), ("--seed", "18446744073709551616", "out of range"),
+            ("--seeds", "0", "at least 1"), ("--hidden", "1000000000", "1..1048576"), ("--pre", "1000", "0..100"),
+            ("--threads", "100000", "0..1024")):
+        refused(["train", SMALL, "--arch", "hash:0", option, value], option, value, rule)
+        refused(["search", SMALL, option, value], option, value, rule)
+    for option, value, rule in (("--time", "0", "above 0"), ("--trial-time", "nan", "above 0"), ("--max-parameters", "0", "at least 1"),
+                                ("--sample", "21", "1..20"), ("--trials", "-3", "at least 1")):
+        refused(["search", SMALL, option, value], option, value, rule)
+    refused(["search", SMALL, "--momentum", "0.9"], "--momentum", "--optimizer sgd")
+    refused(["search", SMALL, "--strategy", "random", "--population", "9"], "--population", "random")
+    refused(["search", SMALL, "--patience", "3", "--no-early-stop"], "--patience", "--no-early-stop")
+    (work / "list").write_text("0,0,1,2:gat,gcn,gin,cheb\n")
+    refused(["search", SMALL, "--arch-file", work / "list", "--trials", "3"], "--trials", "--arch-file")
+    refused(["train", SMALL, "--arch", "hash:0", "--stop-after", "0"], "--stop-after", "at least 1")
+    gnas("train", SMALL, "--arch", "hash:0", *FAST, "--out", work / "bad-train")
+    gnas("search", SMALL, "--trials", "2", *FAST, "--out", work / "bad-search")
+    for command, text in ((["resume", work / "bad-train", "--trials", "3"], "--trials"), (["resume", work / "bad-train", "--failed", "restart"], "--failed"),
+                          (["resume", work / "bad-search", "--epochs", "9"], "--epochs"), (["resume", work / "bad-search", "--trials", "0"], "--trials"),
+                          (["train", SMALL, "--from", work / "bad-train/best", "--lr", "1"], "--from")):
+        done = gnas(*command, code=2)
+        expect(text in done.stderr, f"{command}: {done.stderr}")
+    # One folder holds one search.
+    for other in (["--lr", "0.02"], ["--selection", "loss"], ["--sample", "3"]):
+        done = gnas("search", SMALL, "--trials", "3", *FAST, *other, "--out", work / "bad-search", code=2)
+        expect(other[0][2:] in done.stderr and "absent" in done.stderr, done.stderr)
+    expect(len(trials_of(work / "bad-search")) == 2, "trials were added")
 
 
 def out_is_not_overwritten(work):
@@ -243,5 +294,5 @@ def real_data(work):
 
 if __name__ == "__main__":
     sys.exit(run_checks([check_counts, train_json, resume_training, search_outputs, same_set_at_any_threads, two_processes_share,
-                         exhausted_space, diverging_candidates, interrupt, limits, config_file, t4_works, deterministic, bad_input,
+                         exhausted_space, diverging_candidates, interrupt, limits, config_file, t4_works, deterministic, bad_input, full_disk, bad_settings,
                          out_is_not_overwritten, helpers, real_data]))

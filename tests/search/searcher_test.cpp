@@ -261,6 +261,10 @@ TEST_CASE("settings that cannot work are refused before anything is trained") {
   c = small();
   c.seeds = 0;
   CHECK_THROWS_WITH(searcher().run(d, c), Catch::Contains("seeds is 0"));
+  c = small();
+  c.train.lr = -1;
+  c.on_trial = [](gnas::Trial const&) { FAIL("a candidate was tried"); };
+  CHECK_THROWS_WITH(searcher().run(d, c), Catch::Contains("lr is -1, it must be a number above 0"));
   d.splits.clear();
   CHECK_THROWS_WITH(searcher().run(d, small()), Catch::Contains("no split; make one"));
 }

@@ -8,6 +8,8 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <limits>
+#include <string>
 
 namespace {
 
@@ -194,11 +196,38 @@ TEST_CASE("splits and settings that cannot work are refused before anything is t
   d = gnas_test::two_communities();
   c = config();
   c.lr = 0;
-  CHECK_THROWS_WITH((gnas::Trainer<Space::operators>(shard, spec(d), c)), Catch::Contains("lr is"));
-  c = config();
-  c.epochs = 0;
   CHECK_THROWS_WITH((gnas::Trainer<Space::operators>(shard, spec(d), c)),
-                    Catch::Contains("epochs is 0"));
+                    Catch::Contains("lr is 0, it must be a number above 0"));
+}
+
+TEST_CASE("each setting of a training has its range, and the one outside it is named") {
+  auto const message = [](auto change) -> std::string {
+    gnas::TrainConfig c;
+    change(c);
+    try {
+      check_settings(c);
+    } catch (gnas::InvalidArgument const& e) {
+      return e.what();
+    }
+    return "";
+  };
+  double const nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  using C = gnas::TrainConfig;
+  CHECK(message([](C&) {}).empty());
+  CHECK(message([&](C& c) { c.lr = nan; }) == "training: lr is nan, it must be a number above 0");
+  CHECK(message([&](C& c) { c.lr = inf; }) == "training: lr is inf, it must be a number above 0");
+  CHECK(message([](C& c) { c.weight_decay = -1e-9; }) ==
+        "training: weight_decay is -1e-09, it must be a number of at least 0");
+  CHECK(message([](C& c) { c.weight_decay = 0; }).empty());
+  CHECK(message([&](C& c) { c.momentum = nan; }) ==
+        "training: momentum is nan, it must be a number of at least 0");
+  CHECK(message([](C& c) { c.time_limit_s = -1; }) ==
+        "training: time_limit_s is -1, it must be a number of at least 0");
+  CHECK(message([](C& c) { c.epochs = 0; }) == "training: epochs is 0, it must be at least 1");
+  CHECK(message([](C& c) { c.patience = -1; }) ==
+        "training: patience is -1, it must be at least 0 (0 = never stop early)");
+  CHECK(message([](C& c) { c.threads = 1025; }) ==
+        "training: threads is 1025, it must be in 1..1024");
 }
 
 TEST_CASE("nodes without a label take no part in a split") {

@@ -172,6 +172,7 @@ class BasicSearcher {
               "search: seeds is " + std::to_string(config.seeds) + ", it must be at least 1");
       expects(config.in_flight > 0, "search: in_flight is " + std::to_string(config.in_flight) +
                                         ", it must be at least 1");
+      check_settings(config.train);
       trainable(data, find_split(data, config.train.split));
       strategy_.begin(search::make_space_view(space_), config.seed);
     }

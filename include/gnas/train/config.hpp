@@ -2,11 +2,16 @@
 // meanings.
 #pragma once
 
+#include <gnas/core/error.hpp>
 #include <gnas/search/trial.hpp>
 
+#include <climits>
+
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -49,6 +54,28 @@ struct TrainConfig {
   bool keep_history = false;     // fill TrainResult::history
   bool keep_best_state = false;  // fill TrainResult::best_state
 };
+
+// Throws InvalidArgument naming the first setting that no training can have.
+inline void check_settings(TrainConfig const& c) {
+  auto const real = [](char const* name, double x, bool zero) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%g", x);
+    expects(std::isfinite(x) && (zero ? x >= 0 : x > 0),
+            std::string("training: ") + name + " is " + text.data() + ", it must be a number " +
+                (zero ? "of at least 0" : "above 0"));
+  };
+  auto const whole = [](char const* name, int x, int low, int high, char const* rule) {
+    expects(x >= low && x <= high,
+            std::string("training: ") + name + " is " + std::to_string(x) + ", it must be " + rule);
+  };
+  real("lr", c.lr, false);
+  real("weight_decay", c.weight_decay, true);
+  real("momentum", c.momentum, true);
+  real("time_limit_s", c.time_limit_s, true);
+  whole("epochs", c.epochs, 1, INT_MAX, "at least 1");
+  whole("patience", c.patience, 0, INT_MAX, "at least 0 (0 = never stop early)");
+  whole("threads", c.threads, 1, 1024, "in 1..1024");
+}
 
 struct EpochMetrics {
   int epoch = 0;        // 1-based

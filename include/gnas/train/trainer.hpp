@@ -121,7 +121,7 @@ class BasicTrainer {
         config_(std::move(config)),
         key_(philox_key(config_.seed, candidate)) {
     Dataset const& data = shard.data();
-    check_config();
+    check_settings(config_);
     Split const split = trainable(data, find_split(data, config_.split));
     RowSet const train_rows = RowSet::of(data.num_nodes(), split.train);
     RowSet const eval_rows =
@@ -328,23 +328,6 @@ class BasicTrainer {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::int64_t kMagic = 0x32747061'73616e67;
-
-  void check_config() const {
-    auto const number = [](char const* name, double x, double low, bool positive) {
-      expects(std::isfinite(x) && (positive ? x > low : x >= low),
-              std::string("training: ") + name + " is " + std::to_string(x) + ", it must be " +
-                  (positive ? "above " : "at least ") + std::to_string(low));
-    };
-    number("lr", config_.lr, 0, true);
-    number("weight_decay", config_.weight_decay, 0, false);
-    number("momentum", config_.momentum, 0, false);
-    expects(config_.epochs > 0,
-            "training: epochs is " + std::to_string(config_.epochs) + ", it must be at least 1");
-    expects(config_.patience >= 0, "training: patience is " + std::to_string(config_.patience) +
-                                       ", it must be at least 0 (0 = never stop early)");
-    expects(config_.threads > 0,
-            "training: threads is " + std::to_string(config_.threads) + ", it must be at least 1");
-  }
 
   void start() {
     if (state_) return;
