@@ -38,7 +38,7 @@ std::uint64_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
 
 }  // namespace
 
-TEST_CASE("whole numbers of every size and byte order are read as written", "[data]") {
+TEST_CASE("L13: whole numbers of every size and byte order are read as written", "[data]") {
   for (int width : {1, 2, 4, 8}) {
     for (bool big : {false, true}) {
       std::string const order = big ? ">" : "<", size = std::to_string(width);
@@ -55,7 +55,7 @@ TEST_CASE("whole numbers of every size and byte order are read as written", "[da
   CHECK(values<int>(raw_npy("|b1", "(3,)", packed({0, 1, 7}, 1))) == std::vector<int>{0, 1, 1});
 }
 
-TEST_CASE("reals of every size and byte order are read as written", "[data]") {
+TEST_CASE("L13: reals of every size and byte order are read as written", "[data]") {
   std::vector<double> const x = {0.0, 1.5, -2.25, 65504.0};
   for (bool big : {false, true}) {
     std::string const order = big ? ">" : "<";
@@ -75,7 +75,7 @@ TEST_CASE("reals of every size and byte order are read as written", "[data]") {
       (std::isinf(odd[1]) && odd[1] > 0 && std::isinf(odd[2]) && odd[2] < 0 && std::isnan(odd[3])));
 }
 
-TEST_CASE("a Fortran array comes out in C order", "[data]") {
+TEST_CASE("L13: a Fortran array comes out in C order", "[data]") {
   // Columns of [[0 1 2] [3 4 5]] one after the other.
   CHECK(values<int>(raw_npy("<i4", "(2, 3)", packed({0, 3, 1, 4, 2, 5}, 4), true)) ==
         std::vector<int>{0, 1, 2, 3, 4, 5});
@@ -94,7 +94,7 @@ TEST_CASE("a Fortran array comes out in C order", "[data]") {
   CHECK(values<int>(raw_npy("|u1", "(2, 3, 4)", packed(f, 1), true)) == c);
 }
 
-TEST_CASE("arrays without rows and without dimensions are read", "[data]") {
+TEST_CASE("L13: arrays without rows and without dimensions are read", "[data]") {
   NpyArray const none = parse_npy(raw_npy("<f4", "(0, 5)", ""), "m");
   CHECK(none.shape == std::vector<std::size_t>{0, 5});
   CHECK(none.to<float>().empty());

@@ -131,8 +131,9 @@ TEST_CASE(
                          "1 repeated features of a node summed"});
 }
 
-TEST_CASE("an object array is skipped with a note where it is not needed and refused where it is",
-          "[data]") {
+TEST_CASE(
+    "L12: an object array is skipped with a note where it is not needed and refused where it is",
+    "[data]") {
   Graphs const g;
   gnas::Dataset const d = g.read(
       with(with(csr_graph(), "node_names", object_array()), "metadata", raw_npy("|O", "()", "x")));

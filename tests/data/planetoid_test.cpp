@@ -84,8 +84,9 @@ void check_six(gnas::Dataset const& d) {
 
 }  // namespace
 
-TEST_CASE("a node that test.index skips has no features, no label and no part, and is reported",
-          "[data]") {
+TEST_CASE(
+    "L11: a node that test.index skips has no features, no label and no part, and is reported",
+    "[data]") {
   BinaryScratch const dir;
   write(dir / "six", parts());
   gnas::Dataset const d = read_planetoid(dir / "six");

@@ -43,8 +43,9 @@ TEST_CASE("a checkpoint comes back byte for byte, also an empty one", "[store]")
   CHECK(dir.files() == 0);
 }
 
-TEST_CASE("when any byte of the newest checkpoint is damaged or cut off, the one before it is used",
-          "[store]") {
+TEST_CASE(
+    "T08: when any byte of the newest checkpoint is damaged or cut off, the one before it is used",
+    "[store]") {
   Scratch dir;
   save(dir / "c", "one");
   save(dir / "c", "two");
@@ -133,7 +134,8 @@ TEST_CASE("whichever call of a save fails, the last checkpoint can be loaded", "
   }
 }
 
-TEST_CASE("after SIGKILL at any moment of a loop of saves a whole checkpoint is there", "[store]") {
+TEST_CASE("T08: after SIGKILL at any moment of a loop of saves a whole checkpoint is there",
+          "[store]") {
   Scratch dir;
   std::mt19937 rng(5);
   std::string const tail(20000, 'x');

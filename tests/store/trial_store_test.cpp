@@ -249,7 +249,7 @@ TEST_CASE("an equal trial is found whoever ran it, and only if everything it dep
   CHECK(store.find(mine)->number == 3);
 }
 
-TEST_CASE("a resume takes over dead trials, counts the attempts and gives up at the limit",
+TEST_CASE("S10: a resume takes over dead trials, counts the attempts and gives up at the limit",
           "[store]") {
   Scratch dir;
   Clock clock;
@@ -270,7 +270,8 @@ TEST_CASE("a resume takes over dead trials, counts the attempts and gives up at 
   CHECK(std::isnan(store.finished()[0].val));
 }
 
-TEST_CASE("failed trials are skipped or restarted by a resume, completed ones never", "[store]") {
+TEST_CASE("S11: failed trials are skipped or restarted by a resume, completed ones never",
+          "[store]") {
   Scratch dir;
   TrialStore store = TrialStore::create_or_open(dir / "s.db");
   store.finish(make_trial(0));
@@ -391,7 +392,7 @@ TEST_CASE("when the disk is full the error says so and finished trials are kept"
   for (int i = 0; i < stored; ++i) CHECK(same(all[static_cast<std::size_t>(i)], make_trial(i)));
 }
 
-TEST_CASE("32 processes that create and fill one store together all succeed beside a reader",
+TEST_CASE("S09: 32 processes that create and fill one store together all succeed beside a reader",
           "[store]") {
   Scratch dir;
   TrialStore::create_or_open(dir / "s.db").put_config("{}");

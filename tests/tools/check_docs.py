@@ -5,6 +5,8 @@ In a page, `<!-- from FILE NAME -->` stands on the line before a fenced block; i
 stands between `// example-begin NAME` and `// example-end NAME`, indented or not; where `#` begins a
 comment, `# example-begin NAME`.
 
+The table of docs/cases.md and the names of the tests must speak of the same cases.
+
     check_docs.py [--write]      with --write, the blocks are rewritten from the files
 """
 
@@ -73,13 +75,30 @@ def check(path, write):
     return blocks, failures
 
 
+def check_cases():
+    """Prints whether docs/cases.md and the tests name the same cases; returns the number of failures."""
+    page = (ROOT / "docs/cases.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| ([LOTSU]\d\d) \|", page, re.MULTILINE))
+    named = set()
+    for path in [*ROOT.glob("tests/*/*_test.cpp"), *ROOT.glob("tests/e2e/*.py")]:
+        for name in re.findall(r'TEST_CASE\(\s*((?:"[^"]*"\s*)+)|"""(.*?)"""', path.read_text(encoding="utf-8"), re.DOTALL):
+            named |= set(re.findall(r"\b[LOTSU]\d\d\b", name[0] or name[1]))
+    wrong = [f"{case} is the name of no test" for case in sorted(listed - named)]
+    wrong += [f"{case} has no row" for case in sorted(named - listed)]
+    for line in wrong:
+        print(f"not ok docs/cases.md: {line}")
+    if not wrong:
+        print(f"ok docs/cases.md: {len(listed)} cases have tests")
+    return len(wrong)
+
+
 def main():
     if sys.argv[1:] not in ([], ["--write"]):
         sys.exit(__doc__)
     counts = [check(path, sys.argv[1:] == ["--write"]) for path in pages()]
     if not sum(blocks for blocks, _ in counts):
         print("skip docs: no page quotes a file")
-    return 1 if sum(failures for _, failures in counts) else 0
+    return 1 if sum(failures for _, failures in counts) + check_cases() else 0
 
 
 if __name__ == "__main__":
