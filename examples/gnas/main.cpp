@@ -199,7 +199,7 @@ int main(int argc, char** argv) {
   app.fallthrough(false);
   Settings s;
   Output o;
-  std::string from, folder, time, trial_time, config;
+  std::string from, folder, time, trial_time, config, moved;
   int top = 0;
   std::optional<int> more_trials, more_epochs, threads;
   std::optional<std::int64_t> trial;
@@ -288,6 +288,7 @@ int main(int argc, char** argv) {
   CLI::App& c_resume =
       *app.add_subcommand("resume", "continue a search or training from its folder");
   c_resume.add_option("folder", folder, "the run's --out folder")->required();
+  c_resume.add_option("--data", moved, "where the data is now, if it was moved");
   add_number(c_resume, "--trials", more_trials, "a new trial limit");
   add_number(c_resume, "--epochs", more_epochs, "a new number of epochs, for a training");
   add_number(c_resume, "--threads,--workers", threads, "as in search or train");
@@ -297,7 +298,8 @@ int main(int argc, char** argv) {
   json(c_resume);
   c_resume.callback([&] {
     run = [&] {
-      Resume const r{.trials = more_trials,
+      Resume const r{.data = moved,
+                     .trials = more_trials,
                      .epochs = more_epochs,
                      .threads = threads,
                      .failed_given = c_resume.get_option("--failed")->count() > 0,
@@ -318,7 +320,8 @@ int main(int argc, char** argv) {
   c_export.add_option("folder", folder, "the search's --out folder")->required();
   add_number(c_export, "--trial", trial, "number of the trial (default: the best)");
   c_export.add_option("--out", o.out, "folder to write")->required();
-  c_export.callback([&] { run = [&] { return export_best(folder, o, trial); }; });
+  c_export.add_option("--data", moved, "where the data is now, if it was moved");
+  c_export.callback([&] { run = [&] { return export_best(folder, o, trial, moved); }; });
 
   CLI::App& c_doctor = *app.add_subcommand("doctor", "what this build can do on this machine");
   json(c_doctor);

@@ -34,6 +34,23 @@ gnas::Dataset load_data(Settings& s) {
   return data;
 }
 
+gnas::Dataset load_same_data(Settings& s, std::string const& folder, std::string const& where) {
+  if (!where.empty()) s.data = where;
+  fix_paths(s);
+  if (!fs::exists(s.data)) {
+    throw gnas::DataError(folder + ": its data is not at " + s.data +
+                          "; give its place with --data");
+  }
+  std::string const checksum = s.data_checksum;
+  gnas::Dataset data = load_data(s);
+  if (s.data_checksum != checksum) {
+    throw gnas::DataError(s.data + ": its checksum is " + s.data_checksum + ", " + folder +
+                          " was made with " + checksum +
+                          "; give the data's place with --data or start a new run");
+  }
+  return data;
+}
+
 fs::path new_run_folder(std::string const& wanted, std::string const& name) {
   fs::path folder = wanted;
   if (wanted.empty()) {

@@ -19,6 +19,10 @@ namespace fs = std::filesystem;
 // Loads what the settings name, makes the split they ask for, and puts its name into s.split.
 gnas::Dataset load_data(Settings& s);
 
+// The same for a run that is continued: its data, or what `where` names now, must have the checksum
+// of the start.
+gnas::Dataset load_same_data(Settings& s, std::string const& folder, std::string const& where);
+
 // The folder to write into: `wanted`, which must not hold another run, or the next free one under
 // gnas-runs/.
 fs::path new_run_folder(std::string const& wanted, std::string const& name);

@@ -14,7 +14,8 @@
 #include <iostream>
 #include <sstream>
 
-int resume_training(Settings s, Output const& o, std::string const& folder);
+int resume_training(Settings s, Output const& o, std::string const& folder,
+                    std::string const& data);
 
 namespace {
 
@@ -45,8 +46,9 @@ std::vector<gnas::ArchCode> read_arch_file(std::string const& file, AnySpace con
 // The settings without those that only say how long to search, where and with what.
 ordered_json same_search(Settings const& s) {
   ordered_json json = to_json(s);
-  for (char const* other : {"command", "data", "version", "threads", "trials", "time_s",
-                            "max_parameters", "max_memory_bytes"}) {
+  // What was read is in data_checksum, whatever it is called.
+  for (char const* other : {"command", "data", "format", "features", "labels", "splits", "version",
+                            "threads", "trials", "time_s", "max_parameters", "max_memory_bytes"}) {
     json.erase(other);
   }
   return json;
@@ -187,6 +189,7 @@ int run_search(Settings const& s, Output const& o, fs::path const& folder,
 }  // namespace
 
 int search(Settings s, Output const& o) {
+  fix_paths(s);
   gnas::Dataset const data = load_data(s);
   AnySpace const space = make_space(s);
   gnas::SearchConfig const config = search_config(s, space);
@@ -232,18 +235,12 @@ int resume(std::string const& folder, Output const& o, Resume const& r) {
   if (training) {
     refuse(r.trials.has_value(), "--trials", "");
     refuse(r.failed_given, "--failed", "");
-    return resume_training(s, o, folder);
+    return resume_training(s, o, folder, r.data);
   }
   refuse(r.epochs.has_value(), "--epochs", ", whose trials must stay comparable");
   refuse(r.trials && !s.arch_file.empty(), "--trials", " of the architectures of a file");
-  std::string const checksum = s.data_checksum;
-  gnas::Dataset const data = load_data(s);
-  if (s.data_checksum != checksum) {
-    throw gnas::DataError(s.data + ": its checksum is " + s.data_checksum +
-                          ", the search was made with " + checksum +
-                          "; restore the data or start a new search");
-  }
-  if (r.trials) write_config(folder, s);
+  gnas::Dataset const data = load_same_data(s, folder, r.data);
+  if (r.trials || !r.data.empty()) write_config(folder, s);
   {
     gnas::TrialStore store = gnas::TrialStore::create_or_open(fs::path(folder) / "trials.db");
     store.prepare_resume(r.restart_failed ? gnas::OnFailed::restart : gnas::OnFailed::skip);
@@ -278,7 +275,8 @@ int report(std::string const& folder, Output const& o, int top, bool csv) {
   return kGood;
 }
 
-int export_best(std::string const& folder, Output const& o, std::optional<std::int64_t> trial) {
+int export_best(std::string const& folder, Output const& o, std::optional<std::int64_t> trial,
+                std::string const& where) {
   gnas::expects(!o.out.empty(), "export: where to? give --out");
   Settings s = read_config(folder);
   gnas::expects(s.command == "search",
@@ -296,7 +294,7 @@ int export_best(std::string const& folder, Output const& o, std::optional<std::i
     std::fprintf(stderr, "gnas: %s: no trial with a result to export\n", folder.c_str());
     return kNoTrial;
   }
-  gnas::Dataset const data = load_data(s);
+  gnas::Dataset const data = load_same_data(s, folder, where);
   save_best(s, make_space(s), data, found, o.out);
   std::printf("%s\n", o.out.c_str());
   std::fprintf(stderr, "use it with: gnas train DATA --from %s\n", o.out.c_str());

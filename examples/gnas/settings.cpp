@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
 
 namespace {
@@ -83,6 +84,12 @@ void read(ordered_json const& json, std::optional<T>& value) {
 void at_least(std::string const& option, std::int64_t value, std::int64_t low) {
   gnas::expects(value >= low, option + " is " + std::to_string(value) + ", it must be at least " +
                                   std::to_string(low));
+}
+
+void fix_paths(Settings& s) {
+  for (std::string* path : {&s.data, &s.features, &s.labels, &s.splits, &s.arch_file}) {
+    if (!path->empty()) *path = std::filesystem::absolute(*path).lexically_normal().string();
+  }
 }
 
 gnas::EdgePolicy edge_policy(Settings const& s) {

@@ -52,6 +52,8 @@ struct Settings {
 };
 
 void at_least(std::string const& option, std::int64_t value, std::int64_t low);
+// Makes the paths independent of the working directory, for a resume from another one.
+void fix_paths(Settings& s);
 gnas::EdgePolicy edge_policy(Settings const& s);
 nlohmann::ordered_json to_json(Settings const& s);
 // Throws gnas::DataError naming `where` and the member that is wrong.

@@ -211,6 +211,7 @@ int evaluate_saved(Settings s, Output const& o, std::string const& from) {
 }  // namespace
 
 int train(Settings s, Output const& o, std::string const& from) {
+  fix_paths(s);
   if (!from.empty()) return evaluate_saved(std::move(s), o, from);
   gnas::expects(!s.arch.empty(),
                 "train: which architecture? give --arch, or --from and a saved model");
@@ -236,14 +237,10 @@ int train(Settings s, Output const& o, std::string const& from) {
 }
 
 // Called by resume().
-int resume_training(Settings s, Output const& o, std::string const& folder) {
-  std::string const checksum = s.data_checksum;
+int resume_training(Settings s, Output const& o, std::string const& folder,
+                    std::string const& where) {
   s.stop_after.reset();
-  gnas::Dataset const data = load_data(s);
-  if (s.data_checksum != checksum) {
-    throw gnas::DataError(s.data + ": its checksum is " + s.data_checksum +
-                          ", the run was started with " + checksum +
-                          "; restore the data or start a new run");
-  }
+  gnas::Dataset const data = load_same_data(s, folder, where);
+  if (!where.empty()) write_config(folder, s);
   return run_training(s, o, folder, data, make_space(s));
 }

@@ -9,7 +9,7 @@ import traceback
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-GNAS = os.environ.get("GNAS_BIN", str(ROOT / "build/examples/gnas/gnas"))
+GNAS = os.path.abspath(os.environ.get("GNAS_BIN", str(ROOT / "build/examples/gnas/gnas")))
 SMALL = str(ROOT / "examples/data/debian-bookworm/debian-small.npz")
 
 T4 = {

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -211,6 +212,25 @@ def bad_input(work):
     bad([], 2, "subcommand")
 
 
+def moved(work):
+    """a run is continued from another working directory, and after its data was moved"""
+    home = work / "home"
+    home.mkdir()
+    shutil.copy(SMALL, home / "a.npz")
+    gnas("search", "a.npz", "--trials", "1", *FAST, "--out", "r", cwd=home)
+    gnas("train", "a.npz", "--arch", "hash:0", *FAST, "--stop-after", "2", "--out", "t", cwd=home, code=5)
+    expect(gnas_json("resume", home / "r", "--trials", "2")["trained"] == 1)
+    (home / "a.npz").rename(home / "b.npz")
+    for command in (["export", home / "r", "--out", home / "m"], ["resume", home / "r"], ["resume", home / "t"]):
+        done = gnas(*command, code=3)
+        expect("a.npz" in done.stderr and "--data" in done.stderr, done.stderr)
+        done = gnas(*command, "--data", folder_of(T4), code=3)
+        expect("checksum" in done.stderr, done.stderr)
+        gnas(*command, "--data", home / "b.npz")
+    expect((home / "m/weights.safetensors").exists())
+    gnas("resume", home / "r")  # where it is now was noted
+
+
 def full_disk(work):
     """results that cannot be written are an error"""
     if not os.path.exists("/dev/full"):
@@ -294,5 +314,5 @@ def real_data(work):
 
 if __name__ == "__main__":
     sys.exit(run_checks([check_counts, train_json, resume_training, search_outputs, same_set_at_any_threads, two_processes_share,
-                         exhausted_space, diverging_candidates, interrupt, limits, config_file, t4_works, deterministic, bad_input, full_disk, bad_settings,
+                         exhausted_space, diverging_candidates, interrupt, limits, config_file, t4_works, deterministic, bad_input, moved, full_disk, bad_settings,
                          out_is_not_overwritten, helpers, real_data]))
